@@ -1,0 +1,1 @@
+"""The simulator: NumPy and CuPy, no bpy, usable from a notebook."""

@@ -1,0 +1,98 @@
+"""The CPU backend: NumPy arrays, and the kernels as a shared library with a thread pool."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import weakref
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .arguments import check
+from .build import library
+from .signatures import Signature, signatures
+
+
+class _Slot(ctypes.Union):
+    _fields_ = [("pointer", ctypes.c_void_p), ("integer", ctypes.c_int), ("real", ctypes.c_float)]
+
+
+class _Launch(ctypes.Structure):
+    _fields_ = [("range", ctypes.c_void_p), ("slot", ctypes.POINTER(_Slot)), ("count", ctypes.c_int)]
+
+
+class CpuBackend:
+    """Arrays are numpy's; `launch` runs a kernel over `count` elements and returns when all are done."""
+
+    name = "cpu"
+    xp: Any = np
+
+    def __init__(self, threads: int | None = None, path: Path | None = None) -> None:
+        """threads: None = all cores this process may use. path: another build of the kernels (the sanitizers')."""
+        self.threads = threads or int(os.environ.get("TAFFETA_THREADS", "0")) or len(os.sched_getaffinity(0)) \
+            if hasattr(os, "sched_getaffinity") else threads or os.cpu_count() or 1
+        self._library = ctypes.CDLL(str(path or library()))
+        self._library.taffeta_kernel.restype = ctypes.c_void_p
+        self._library.taffeta_kernel.argtypes = [ctypes.c_char_p]
+        self._library.taffeta_pool.restype = ctypes.c_void_p
+        self._library.taffeta_run.argtypes = [ctypes.c_void_p, ctypes.POINTER(_Launch), ctypes.c_int]
+        self._library.taffeta_pool_free.argtypes = [ctypes.c_void_p]
+        self._ranges = {name: self._library.taffeta_kernel(name.encode()) for name in signatures()}
+        self._pool = self._library.taffeta_pool(self.threads)
+        weakref.finalize(self, self._library.taffeta_pool_free, self._pool)
+
+    @property
+    def device(self) -> str:
+        return f"CPU, {self.threads} threads"
+
+    def array(self, values: npt.ArrayLike, dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:
+        """A contiguous copy of `values` on the device."""
+        return np.array(values, dtype=dtype, order="C")
+
+    def host(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return array
+
+    def launch(self, kernel: str, count: int, *arguments: Any) -> None:
+        self.sequence([(kernel, count, arguments)])()
+
+    def sequence(self, launches: Sequence[tuple[str, int, tuple[Any, ...]]]) -> Callable[[], None]:
+        """Bind a list of (kernel, count, arguments) once, to be run again and again on the same arrays."""
+        table = (_Launch * len(launches))()
+        kept: list[Any] = []
+        for row, (kernel, count, arguments) in zip(table, launches, strict=True):
+            slots = _slots(signatures()[kernel], arguments, kept)
+            row.range, row.slot, row.count = self._ranges[kernel], slots, count
+            kept.append(slots)
+
+        def run(_kept: list[Any] = kept) -> None:
+            self._library.taffeta_run(self._pool, table, len(table))
+
+        return run
+
+    def exclusive_sum(self, counts: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], int]:
+        """(starts, total) of int32 counts."""
+        ends = np.cumsum(counts, dtype=np.int64)
+        total = int(ends[-1]) if len(ends) else 0
+        return (ends - counts).astype(np.int32), total
+
+
+def _slots(signature: Signature, arguments: tuple[Any, ...], kept: list[Any]) -> Any:
+    check(signature, arguments)
+    slots = (_Slot * max(1, len(arguments)))()
+    for slot, parameter, argument in zip(slots, signature.parameters, arguments, strict=False):
+        if parameter.pointer:
+            slot.pointer = argument.__array_interface__["data"][0]
+            kept.append(argument)
+        elif parameter.type == "vec":
+            value = np.array([*argument, 0.0], np.float32)
+            slot.pointer = value.ctypes.data
+            kept.append(value)
+        elif parameter.type == "float":
+            slot.real = float(argument)
+        else:
+            slot.integer = int(argument)
+    return slots

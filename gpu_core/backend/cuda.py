@@ -1,0 +1,100 @@
+"""The CUDA backend: CuPy arrays, and the kernels compiled by NVRTC. Imported only where it is asked for."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .arguments import check
+from .errors import BackendError
+from .signatures import KERNELS, Parameter, cuda_source, signatures
+
+BLOCK = 128  #: threads a block: enough warps to hide latency, few enough for kernels with many registers
+OPTIONS = ("--std=c++17", "-default-device", f"-I{KERNELS}")
+
+
+def load_nvrtc() -> None:
+    """Make the NVRTC of the PyPI wheel visible to CuPy, which looks only for a CUDA toolkit."""
+    found = importlib.util.find_spec("nvidia.cuda_nvrtc") if importlib.util.find_spec("nvidia") else None
+    if found is None or not found.submodule_search_locations:
+        return
+    for place in found.submodule_search_locations:
+        for pattern in ("libnvrtc-builtins.so.*", "libnvrtc.so.12"):
+            for path in sorted((Path(place) / "lib").glob(pattern)):
+                ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+
+
+def import_cupy() -> Any:
+    """cupy, or BackendError that says what is missing."""
+    try:
+        load_nvrtc()
+        import cupy
+    except (ImportError, OSError) as error:
+        raise BackendError(f"CuPy cannot be loaded ({error})", "Install the GPU libraries, or choose the CPU backend") from error
+    try:
+        devices = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise BackendError(f"no CUDA device answers ({error})", "Check the NVIDIA driver, or choose the CPU backend") from error
+    if devices == 0:
+        raise BackendError("there is no CUDA device", "Choose the CPU backend")
+    return cupy
+
+
+class CudaBackend:
+    """Arrays are cupy's; launches are asynchronous on the current stream."""
+
+    name = "cuda"
+
+    def __init__(self) -> None:
+        self.xp: Any = import_cupy()
+        self._module = self.xp.RawModule(code=cuda_source(), options=OPTIONS, backend="nvrtc")
+        self._kernels = {name: self._module.get_function(f"launch_{name}") for name in signatures()}
+
+    @property
+    def device(self) -> str:
+        return str(self.xp.cuda.runtime.getDeviceProperties(0)["name"].decode())
+
+    def array(self, values: npt.ArrayLike, dtype: npt.DTypeLike = np.float32) -> Any:
+        return self.xp.array(values, dtype=dtype, order="C")
+
+    def host(self, array: Any) -> npt.NDArray[Any]:
+        return np.asarray(self.xp.asnumpy(array))
+
+    def launch(self, kernel: str, count: int, *arguments: Any) -> None:
+        self.sequence([(kernel, count, arguments)])()
+
+    def sequence(self, launches: Sequence[tuple[str, int, tuple[Any, ...]]]) -> Callable[[], None]:
+        """Bind a list of (kernel, count, arguments) once, to be run again and again on the same arrays."""
+        bound = []
+        for kernel, count, arguments in launches:
+            signature = signatures()[kernel]
+            check(signature, arguments)
+            if count > 0:
+                passed = tuple(_argument(p, a) for p, a in zip(signature.parameters, arguments, strict=True))
+                bound.append((self._kernels[kernel], ((count + BLOCK - 1) // BLOCK,), (np.int32(count), *passed)))
+
+        def run() -> None:
+            for function, grid, arguments in bound:
+                function(grid, (BLOCK,), arguments)
+
+        return run
+
+    def exclusive_sum(self, counts: Any) -> tuple[Any, int]:
+        """(starts, total) of int32 counts."""
+        ends = self.xp.cumsum(counts, dtype=self.xp.int64)
+        total = int(ends[-1]) if len(ends) else 0
+        return (ends - counts).astype(self.xp.int32), total
+
+
+def _argument(parameter: Parameter, argument: Any) -> Any:
+    if parameter.pointer:
+        return argument
+    if parameter.type == "vec":
+        return np.array((*argument, 0.0), dtype=np.float32).view("V16")[0]
+    return np.float32(argument) if parameter.type == "float" else np.int32(argument)

@@ -1,0 +1,135 @@
+"""Contacts with non-distance barriers: weights that grow while a pair stays pressed (method.md §3, §4, §9)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..backend import Backend
+from .pairs import Pairs
+
+
+@dataclass(frozen=True)
+class BarrierLaw:
+    """How weights start, grow and are forgotten. Defaults from method.md §14; the paper's in `paper_law`."""
+
+    start: float = 0.1  #: k, relative to the diagonal of H under the pair
+    base: float = 2.0  #: K
+    most: int = 16  #: cap of the exponent a
+    growth: float = 0.25  #: a grows only while the gap is below ξ + growth · d̂
+    forget: int = 1  #: what an inactive pair loses of a
+    persistent: bool = True  #: a lives on over outer iterations and steps
+    samples: int = 1  #: of partial CCD: 0, 1, 3 or 6
+    by_mass: bool = False  #: targets ∝ c/m with equal weights (§3) instead of weights ∝ |c|
+
+
+PAPER_LAW = BarrierLaw(start=0.1, growth=1.0, forget=1 << 20, persistent=False, samples=3, by_mass=True)
+
+
+@dataclass(frozen=True)
+class Ages:
+    """Exponents of earlier contacts by pair. keys: (n,) sorted int64; ages: (n,) int32."""
+
+    keys: Any
+    ages: Any
+
+
+def no_ages(backend: Backend) -> Ages:
+    return Ages(backend.array([], np.int64), backend.array([], np.int32))
+
+
+@dataclass
+class VertexData:
+    """What contacts read of the vertices, on the device. V all vertices, N cloth vertices."""
+
+    cloth: int  #: N
+    free: Any  #: (N,)
+    mass: Any  #: (N,)
+    friction: Any  #: (V,)
+    rest_diagonal: Any  #: (N,) of H
+
+
+class Contacts:
+    """C pairs near contact, with their geometry at the feasible state x⁻ (`feasible`)."""
+
+    def __init__(
+        self, backend: Backend, law: BarrierLaw, pairs: Pairs, feasible: Any, vertices: VertexData, earlier: Ages
+    ) -> None:
+        xp = backend.xp
+        self.backend, self.law, self.pairs, self.count, self.feasible = backend, law, pairs, pairs.count, feasible
+        self.barycentric, self.normal, self.share, self.diagonal, self.correction = (
+            xp.zeros((self.count, 4), xp.float32) for _ in range(5)
+        )
+        self.stiffness = xp.zeros(self.count, xp.float32)
+        self.age = self._recall(earlier)
+        backend.launch(
+            "contact_geometry", self.count, pairs.feature, pairs.corner, feasible, vertices.rest_diagonal,
+            vertices.free, vertices.cloth, self.barycentric, self.normal, self.stiffness,
+        )  # fmt: skip
+        self._vertices = vertices
+        self.start, self.incident, self.touched = self._incidence(vertices.cloth)
+
+    def partial_ccd(self, x: Any, *, first: bool = False) -> Callable[[], None]:
+        """Bound kernel that ages the weights from the positions x (V, 4)."""
+        law = self.law
+        return self.backend.sequence(
+            [(
+                "partial_ccd", self.count,
+                (self.pairs.feature, self.pairs.corner, self.feasible, x, self.pairs.offset, self.pairs.activation,
+                 law.samples, int(first), law.growth, law.forget, law.most, self.barycentric, self.normal, self.age),
+            )]
+        )  # fmt: skip
+
+    def residual_launches(self, x: Any, start: Any, residual: Any, added: Any, total: Any) -> list[Any]:
+        """Kernels that add the contacts to the residual (N, 4) and fill ΔH (`added`) and diag(H + ΔH) (`total`)."""
+        law, vertices = self.law, self._vertices
+        target = (
+            self.pairs.corner, x, start, self.pairs.offset, self.pairs.activation, self.barycentric, self.normal,
+            self.stiffness, self.age, vertices.free, vertices.mass, vertices.friction, vertices.cloth, law.start,
+            law.base, int(law.by_mass), self.share, self.diagonal, self.correction,
+        )  # fmt: skip
+        gather = (
+            self.start, self.incident, self.share, self.diagonal, self.correction, vertices.rest_diagonal, residual,
+            added, total,
+        )  # fmt: skip
+        return [("contact_target", self.count, target), ("contact_residual", vertices.cloth, gather)]
+
+    def ages(self) -> Ages:
+        """The exponents, to be recalled by the next contacts."""
+        if not self.law.persistent:
+            return no_ages(self.backend)
+        xp = self.backend.xp
+        live = xp.flatnonzero(self.age >= 0)
+        keys = self._keys()[live]
+        order = xp.argsort(keys)
+        return Ages(keys[order], self.age[live][order])
+
+    @property
+    def active(self) -> int:
+        return int((self.age >= 0).sum())
+
+    def _keys(self) -> Any:
+        xp = self.backend.xp
+        return self.pairs.feature[:, 0].astype(xp.int64) * (1 << 32) + self.pairs.feature[:, 1]
+
+    def _recall(self, earlier: Ages) -> Any:
+        xp = self.backend.xp
+        if len(earlier.keys) == 0:
+            return xp.full(self.count, -1, xp.int32)
+        keys = self._keys()
+        at = xp.minimum(xp.searchsorted(earlier.keys, keys), len(earlier.keys) - 1)
+        return xp.where(earlier.keys[at] == keys, earlier.ages[at], -1).astype(xp.int32)
+
+    def _incidence(self, cloth: int) -> tuple[Any, Any, Any]:
+        """(start, 4 contact + corner) by cloth vertex, and the vertices that have any."""
+        xp = self.backend.xp
+        corner = self.pairs.corner.ravel()
+        entries = xp.flatnonzero(corner < cloth)
+        owner = corner[entries]
+        order = xp.argsort(owner, kind="stable")
+        counts = xp.bincount(owner, minlength=cloth) if len(owner) else xp.zeros(cloth, xp.int64)
+        start = xp.concatenate([xp.zeros(1, xp.int64), xp.cumsum(counts)]).astype(xp.int32)
+        return start, entries[order].astype(xp.int32), xp.flatnonzero(counts).astype(xp.int32)

@@ -1,0 +1,113 @@
+"""Candidate pairs from the overlap of swept boxes (method.md §5), kernels `broad_phase.h`."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..backend import Backend
+from .patches import Surface, patches
+
+
+class Candidates(NamedTuple):
+    """Pairs whose swept boxes overlap: all that can come within the reach they were detected with."""
+
+    count: int
+    feature: Any  #: (count, 2) (vertex, triangle) or (~edge, edge)
+    corner: Any  #: (count, 4) vertices
+
+
+class BroadPhase:
+    """Trees over patches of cloth and of colliders, refitted in each detection."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        surface: Surface,
+        positions: npt.NDArray[np.floating],
+        self_collision: npt.NDArray[np.bool_],
+    ) -> None:
+        """positions: (V, 3) at the start. self_collision: (objects,) whether an object collides with itself."""
+        found = patches(surface, positions)
+        integers = lambda values: backend.array(values, np.int32)  # noqa: E731
+        self.backend, self.vertices, self.depths = backend, surface.vertices, found.depths
+        self.triangle_corners, self.edge_corners = integers(surface.triangles), integers(found.edge_corners)
+        self.vertex_corners = integers(np.arange(surface.vertices))
+        self.object, self.ignore = integers(surface.object), integers(~self_collision)
+        self.tables = [integers(part) for table in (found.vertices, found.edges, found.triangles) for part in table]
+        self.patches = len(found.triangles.start) - 1
+        xp = backend.xp
+        self.vertex_box, self.edge_box, self.triangle_box = (
+            xp.zeros((2 * count, 4), xp.float32)
+            for count in (surface.vertices, len(found.edge_corners), len(surface.triangles))
+        )
+        self.trees = [xp.zeros((2 * ((2 << depth) - 1), 4), xp.float32) for depth in self.depths]
+        self._inflation = 0.0
+
+    def detect(self, x0: Any, x1: Any, reach: float, margin: float) -> Candidates:
+        """All pairs that can come within `reach` while each vertex takes any part of its way from x0 to x1.
+
+        margin: the candidates stay complete (`covers`) while no vertex leaves its sweep by more than this. m
+        """
+        self._inflation = 0.5 * reach
+        self._refit(x0, x1, 0.5 * reach + margin)
+        pairs = [self._overlaps(0, 0, 0)]
+        if len(self.depths) > 1:
+            pairs.append(self._overlaps(0, 1, 1 << self.depths[0]))
+        return self._collect(self.backend.xp.concatenate(pairs))
+
+    def covers(self, x0: Any, x1: Any) -> bool:
+        """Whether the last detection's candidates are complete for this sweep too."""
+        escaped = self.backend.array([0], np.int32)
+        self.backend.launch("sweep_escape", self.vertices, x0, x1, self.vertex_box, self._inflation, escaped)
+        return int(escaped[0]) == 0
+
+    def _refit(self, x0: Any, x1: Any, inflation: float) -> None:
+        launches: list[tuple[str, int, tuple[Any, ...]]] = [
+            ("swept_box", len(corners) if size > 1 else self.vertices, (x0, x1, corners, size, inflation, box))
+            for corners, size, box in (
+                (self.vertex_corners, 1, self.vertex_box),
+                (self.edge_corners, 2, self.edge_box),
+                (self.triangle_corners, 3, self.triangle_box),
+            )
+        ]
+        first = 0
+        for depth, tree in zip(self.depths, self.trees, strict=True):
+            start, triangles = self.tables[4:]
+            launches.append(("patch_box", 1 << depth, (start, triangles, self.triangle_box, first, depth, tree)))
+            launches += [("tree_refit", 1 << level, ((1 << level) - 1, tree)) for level in reversed(range(depth))]
+            first += 1 << depth
+        self.backend.sequence(launches)()
+
+    def _overlaps(self, tree: int, other: int, other_first: int) -> Any:
+        """(P, 2) patches of two trees that overlap."""
+        xp, leaves = self.backend.xp, 1 << self.depths[tree]
+        start, nothing = xp.zeros(leaves, xp.int32), xp.zeros((1, 2), xp.int32)
+        arguments = (
+            self.trees[tree], self.depths[tree], self.trees[other], self.depths[other], other_first, int(tree == other),
+        )  # fmt: skip
+        self.backend.launch("overlapping_patches", leaves, *arguments, 0, start, nothing)
+        start, total = self.backend.exclusive_sum(start)
+        pairs = xp.zeros((max(total, 1), 2), xp.int32)
+        self.backend.launch("overlapping_patches", leaves, *arguments, 1, start, pairs)
+        return pairs[:total]
+
+    def _collect(self, pairs: Any) -> Candidates:
+        xp, count = self.backend.xp, len(pairs)
+        start, nothing = xp.zeros(count, xp.int32), xp.zeros((1, 4), xp.int32)
+        arguments = (
+            pairs, self._patch_boxes(), *self.tables, self.vertex_box, self.edge_box, self.triangle_box,
+            self.edge_corners, self.triangle_corners, self.object, self.ignore,
+        )  # fmt: skip
+        self.backend.launch("candidates", count, *arguments, 0, start, nothing, nothing)
+        start, total = self.backend.exclusive_sum(start)
+        feature, corner = xp.zeros((max(total, 1), 2), xp.int32), xp.zeros((max(total, 1), 4), xp.int32)
+        self.backend.launch("candidates", count, *arguments, 1, start, feature, corner)
+        return Candidates(total, feature, corner)
+
+    def _patch_boxes(self) -> Any:
+        """(2 patches, 4) leaves of all trees, in the order of the patches."""
+        leaves = [tree[2 * ((1 << depth) - 1) :] for depth, tree in zip(self.depths, self.trees, strict=True)]
+        return self.backend.xp.concatenate(leaves)

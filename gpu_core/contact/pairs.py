@@ -1,0 +1,86 @@
+"""The pairs of the moment: candidates that can matter in this motion, with their thickness (method.md §3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..backend import Backend
+from .broad_phase import BroadPhase, Candidates
+from .patches import Surface
+
+REST_SHARE = 0.3  #: thickness of a pair of one cloth, at most, as a share of its rest distance (method.md §14)
+MARGIN_SHARE = 0.25  #: how far a vertex may leave its sweep before the broad phase is redone, in mean edge lengths
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """P pairs; corner indices count cloth vertices first, then collider vertices."""
+
+    count: int
+    feature: Any  #: (P, 2)
+    corner: Any  #: (P, 4)
+    offset: Any  #: (P,) ξ, m
+    activation: Any  #: (P,) d̂, m
+
+    def subset(self, kept: Any) -> Pairs:
+        xp_take = lambda array: array[kept]  # noqa: E731
+        return Pairs(len(kept), *map(xp_take, (self.feature, self.corner, self.offset, self.activation)))
+
+
+class Proximity:
+    """Finds the pairs of a motion. Redoes the broad phase only when the last one no longer covers it."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        surface: Surface,
+        positions: npt.NDArray[np.floating],
+        rest: Any,
+        thickness: npt.NDArray[np.floating],
+        activation: float,
+        edge_length: float,
+        self_collision: npt.NDArray[np.bool_],
+    ) -> None:
+        """rest: (V, 4) on the device. thickness: (V,) ξ per vertex, m. activation: least d̂, m."""
+        self.backend = backend
+        self.broad_phase = BroadPhase(backend, surface, positions, self_collision)
+        self.rest, self.thickness, self.activation = rest, backend.array(thickness), activation
+        thickest = float(np.max(thickness))
+        self.reach = thickest + max(activation, thickest)
+        self.margin = MARGIN_SHARE * edge_length
+        self.detections = 0
+        self._candidates: Candidates | None = None
+
+    def pairs(self, x0: Any, x1: Any) -> Pairs:
+        """Pairs that can come within thickness and activation while each vertex takes any part of its way x0 → x1."""
+        if self._candidates is None or not self.broad_phase.covers(x0, x1):
+            self._candidates = self.broad_phase.detect(x0, x1, self.reach, self.margin)
+            self.detections += 1
+        found, xp = self._candidates, self.backend.xp
+        matters = xp.zeros(found.count, xp.int32)
+        self.backend.launch("candidate_reach", found.count, found.feature, found.corner, x0, x1, self.reach, matters)
+        kept = xp.flatnonzero(matters).astype(xp.int32)
+        return self._thick(found, kept)
+
+    def near(self, pairs: Pairs, x0: Any, x1: Any, slack: float) -> Pairs:
+        """The pairs that can become contacts in the motion x0 → x1, give or take `slack`."""
+        xp = self.backend.xp
+        flags = xp.zeros(pairs.count, xp.int32)
+        self.backend.launch(
+            "pair_near", pairs.count, pairs.feature, pairs.corner, x0, x1, pairs.offset, pairs.activation, slack, flags
+        )
+        return pairs.subset(xp.flatnonzero(flags))
+
+    def _thick(self, found: Candidates, kept: Any) -> Pairs:
+        xp, count = self.backend.xp, len(kept)
+        feature, corner = xp.empty((count, 2), xp.int32), xp.empty((count, 4), xp.int32)
+        offset, activation = xp.empty(count, xp.float32), xp.empty(count, xp.float32)
+        self.backend.launch(
+            "pair_thickness", count, kept, found.feature, found.corner, self.rest, self.broad_phase.object,
+            self.thickness, self.activation, REST_SHARE, feature, corner, offset, activation,
+        )  # fmt: skip
+        return Pairs(count, feature, corner, offset, activation)

@@ -1,0 +1,1 @@
+"""Elastic terms of a cloth: each gives its data for the local step and its part of the constant matrix H."""

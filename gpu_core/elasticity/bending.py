@@ -1,0 +1,116 @@
+"""Quadratic bending (method.md §2), kernel `bending_project`: constant rows K with E = Σ k/2 ‖Kx − s n‖².
+
+Two families of rows:
+- hinge (Bergou 2006, the paper's): one row an interior edge. D = 3 k_b, and three times stiffer across the diagonals
+  of a grid whose quads are all cut the same way (validation.md §6).
+- vertex: one row an interior vertex, the cotangent Laplacian. D = k_b in every direction and on every mesh. It has
+  no row at the border, so hinges that touch the border keep theirs: else corners would flap freely.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sparse
+
+from ..mesh import hinges, triangle_areas
+from ..scene import Cloth
+
+BendingForm = Literal["hinge", "vertex"]
+FLAT = 1e-4  #: rest curvature times edge length below which a row counts as flat
+
+
+class Bending(NamedTuple):
+    rows: sparse.csr_array  #: (R, N) K, each row sums to 0
+    stiffness: npt.NDArray[np.float64]  #: (R,)
+    hinge: npt.NDArray[np.int32]  #: (R, 2) vertices whose normals give the row's normal
+    rest: npt.NDArray[np.float64]  #: (R,) rest curvature s along that normal
+    hessian: sparse.csr_array  #: (N, N) N/m
+
+
+def bending(cloth: Cloth, form: BendingForm) -> Bending:
+    """Rows of one cloth for the flexural rigidity D of its material; indices are the cloth's own."""
+    rows, stiffness, hinge = _hinge_rows(cloth)
+    if form == "vertex":
+        rows, stiffness, hinge = _vertex_rows(cloth, rows, stiffness, hinge)
+    rest = _rest_curvature(cloth, rows, hinge)
+    hessian = (rows.T @ sparse.diags_array(stiffness) @ rows).tocsr()
+    return Bending(rows, stiffness, hinge.astype(np.int32), rest, hessian)
+
+
+def _hinge_rows(cloth: Cloth) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
+    """Bergou's K: cotangents at the ends of the edge; stiffness 3 k_b/(A₀+A₁) with k_b = D/3."""
+    found = hinges(cloth.triangles)
+    area = triangle_areas(cloth.rest_positions, cloth.triangles)
+    a, b, c, d = (cloth.rest_positions[found.corners[:, k]] for k in range(4))
+    a_first, a_second = _cotangent(b - a, c - a), _cotangent(b - a, d - a)
+    b_first, b_second = _cotangent(a - b, c - b), _cotangent(a - b, d - b)
+    coefficient = np.column_stack(
+        [b_first + b_second, a_first + a_second, -a_first - b_first, -a_second - b_second]
+    )
+    count = len(found.corners)
+    index = np.repeat(np.arange(count), 4)
+    shape = (count, len(cloth.positions))
+    rows = sparse.coo_array((coefficient.ravel(), (index, found.corners.ravel())), shape=shape).tocsr()
+    stiffness = cloth.material.bend / area[found.triangles].sum(axis=1)
+    return rows, stiffness, found.corners[:, :2]
+
+
+def _vertex_rows(
+    cloth: Cloth,
+    hinge_rows: sparse.csr_array,
+    hinge_stiffness: npt.NDArray[np.float64],
+    hinge: npt.NDArray[np.int32],
+) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
+    count = len(cloth.positions)
+    area = triangle_areas(cloth.rest_positions, cloth.triangles)
+    vertex_area = np.bincount(cloth.triangles.ravel(), np.repeat(area / 3.0, 3), minlength=count)
+    laplacian = _cotangent_laplacian(cloth)
+    border = _border_vertices(cloth)
+    inner = np.flatnonzero(~border)
+    kept = border[hinge].any(axis=1)
+    rows = sparse.vstack([laplacian[inner], hinge_rows[kept]]).tocsr()
+    stiffness = np.concatenate([cloth.material.bend / vertex_area[inner], hinge_stiffness[kept]])
+    return rows, stiffness, np.concatenate([np.column_stack([inner, inner]), hinge[kept]])
+
+
+def _cotangent_laplacian(cloth: Cloth) -> sparse.csr_array:
+    """(N, N): (Lx)_v = Σ_j ½(cot α + cot β)(x_j − x_v), the mean-curvature vector times the vertex area × 2."""
+    count = len(cloth.positions)
+    weights = sparse.csr_array((count, count))
+    for k in range(3):
+        corner, left, right = (cloth.triangles[:, (k + step) % 3] for step in range(3))
+        apex = cloth.rest_positions[corner]
+        half = 0.5 * _cotangent(cloth.rest_positions[left] - apex, cloth.rest_positions[right] - apex)
+        one = sparse.coo_array((half, (left, right)), shape=(count, count))
+        weights = weights + (one + one.T).tocsr()
+    return (weights - sparse.diags_array(weights.sum(axis=1))).tocsr()
+
+
+def _border_vertices(cloth: Cloth) -> npt.NDArray[np.bool_]:
+    edges = np.sort(cloth.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    unique, count = np.unique(edges, axis=0, return_counts=True)
+    border = np.zeros(len(cloth.positions), bool)
+    border[unique[count == 1].ravel()] = True
+    return border
+
+
+def _rest_curvature(
+    cloth: Cloth, rows: sparse.csr_array, hinge: npt.NDArray[np.int32]
+) -> npt.NDArray[np.float64]:
+    normal = np.zeros_like(cloth.rest_positions)
+    a, b, c = (cloth.rest_positions[cloth.triangles[:, k]] for k in range(3))
+    np.add.at(normal, cloth.triangles, np.cross(b - a, c - a)[:, None, :])
+    normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30)
+    middle = normal[hinge].sum(axis=1)
+    middle /= np.maximum(np.linalg.norm(middle, axis=1, keepdims=True), 1e-30)
+    curvature = np.asarray(((rows @ cloth.rest_positions) * middle).sum(axis=1))
+    size = np.sqrt(triangle_areas(cloth.rest_positions, cloth.triangles).mean())
+    curvature[np.abs(curvature) < FLAT * size] = 0.0
+    return curvature
+
+
+def _cotangent(u: npt.NDArray[np.float64], v: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return np.asarray((u * v).sum(axis=1) / np.linalg.norm(np.cross(u, v), axis=1))

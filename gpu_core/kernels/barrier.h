@@ -1,0 +1,137 @@
+// Non-distance barriers: the weights of contacts, their targets, and the gather into the linear system (method.md §3, §4, §9).
+#pragma once
+#include "additive_ccd.h"
+
+// Closest points and normal at the last feasible state x⁻, and the stiffness of H under the pair's cloth corners.
+KERNEL void contact_geometry(int i, const int *feature, const int *corner, const vec *x, const float *diagonal,
+                             const float *free, int cloth_vertices, vec *barycentric, vec *normal, float *stiffness)
+{
+    const int *c = corner + 4 * i;
+    vec p[4];
+    load_corners(c, x, p);
+    closest now = closest_points(p, feature[2 * i] < 0);
+    barycentric[i] = make_vec(now.weight[0], now.weight[1], now.weight[2]);
+    barycentric[i].w = now.weight[3];
+    normal[i] = direction(gap_vector(p, now.weight), make_vec(0.0f, 0.0f, 0.0f));
+    float sum = 0.0f, share = 0.0f;
+    for (int k = 0; k < 4; ++k) {
+        if (c[k] >= cloth_vertices || free[c[k]] == 0.0f) continue;
+        sum += fabsf(now.weight[k]) * diagonal[c[k]];
+        share += fabsf(now.weight[k]);
+    }
+    stiffness[i] = share > 0.0f ? sum / share : 0.0f;
+}
+
+// Barycentric coordinates of sample k of a pair: the centre; three points around it; six.
+FUNCTION void sample_weights(bool edges, int samples, int k, float weight[4])
+{
+    const float third = 1.0f / 3.0f;
+    if (edges) {
+        // points of the unit square of (s, t)
+        float s = 0.5f, t = 0.5f;
+        if (samples == 3) s = k == 0 ? 0.2f : k == 1 ? 0.8f : 0.5f, t = k == 0 ? 0.3f : k == 1 ? 0.3f : 0.8f;
+        if (samples == 6) s = (float)(k % 3) * 0.4f + 0.1f, t = k < 3 ? 0.25f : 0.75f;
+        weight[0] = 1.0f - s, weight[1] = s, weight[2] = t - 1.0f, weight[3] = -t;
+        return;
+    }
+    float u = third, v = third;
+    if (samples >= 3 && k < 3) u = k == 0 ? 2.0f * third : 0.5f * third, v = k == 1 ? 2.0f * third : 0.5f * third;
+    if (samples == 6 && k >= 3) u = k == 3 ? 0.0f : 0.5f, v = k == 4 ? 0.0f : 0.5f;
+    weight[0] = 1.0f, weight[1] = u + v - 1.0f, weight[2] = -u, weight[3] = -v;
+}
+
+FUNCTION vec sampled_gap(const int *c, const vec *x, const float weight[4])
+{
+    vec p[4];
+    load_corners(c, x, p);
+    return gap_vector(p, weight);
+}
+
+// Partial CCD (eq. 9, 10): the pair is active when the gap along n at x is below ξ + d̂, or when the gap vector of a
+// sample has turned round since x⁻ (Q ≤ 0); then that sample becomes the contact point. The age a of an active pair
+// grows while it stays deeper than `growth` of d̂ (paper: while it is active at all); an inactive one forgets
+// `forget` rounds (paper: all). age < 0: not a contact. first: the weights are set up, not yet aged.
+KERNEL void partial_ccd(int i, const int *feature, const int *corner, const vec *feasible, const vec *x,
+                        const float *offset, const float *activation, int samples, int first, float growth, int forget,
+                        int most, vec *barycentric, vec *normal, int *age)
+{
+    const int *c = corner + 4 * i;
+    vec b = barycentric[i];
+    float weight[4] = {b.x, b.y, b.z, b.w};
+    float depth = offset[i] + activation[i] - dot(normal[i], sampled_gap(c, x, weight));
+    bool active = depth > 0.0f;
+    for (int k = 0; k < samples && !active; ++k) {
+        sample_weights(feature[2 * i] < 0, samples, k, weight);
+        vec before = sampled_gap(c, feasible, weight), now = sampled_gap(c, x, weight);
+        if (dot(before, now) > 0.0f) continue;
+        active = true;
+        normal[i] = direction(before, normal[i]);
+        depth = offset[i] + activation[i] - dot(normal[i], now);
+        barycentric[i] = make_vec(weight[0], weight[1], weight[2]);
+        barycentric[i].w = weight[3];
+    }
+    int a = age[i];
+    if (active) {
+        bool grows = depth > (1.0f - growth) * activation[i];
+        if (a < 0) a = 0;
+        else if (grows && !first && a < most) ++a;
+    } else a = a > 0 && forget < a ? a - forget : -1;
+    age[i] = a;
+}
+
+// Target of an active contact (A = B = Id): the sides move apart along n until their gap is ξ + d̂, and back along the
+// tangential slip since the step's start, at most μ times as far (Coulomb inside the target).
+// share_k, stiffness_k: factor of `correction` in the residual of corner k, and its entry of ΔH.
+// by_mass = 0: weight w|c_k|, each side moved as a rigid body (forces of a pair sum to zero); 1: the spec's ∝ c/m.
+KERNEL void contact_target(int i, const int *corner, const vec *x, const vec *start, const float *offset,
+                           const float *activation, const vec *barycentric, const vec *normal, const float *stiffness,
+                           const int *age, const float *free, const float *mass, const float *friction,
+                           int cloth_vertices, float weight_start, float weight_base, int by_mass, vec *share,
+                           vec *diagonal, vec *correction)
+{
+    const int *c = corner + 4 * i;
+    vec b = barycentric[i], zero = make_vec(0.0f, 0.0f, 0.0f);
+    float weight[4] = {b.x, b.y, b.z, b.w}, s[4] = {0, 0, 0, 0}, d[4] = {0, 0, 0, 0};
+    float depth = age[i] < 0 ? 0.0f : offset[i] + activation[i] - dot(normal[i], sampled_gap(c, x, weight));
+    share[i] = diagonal[i] = correction[i] = zero;
+    if (depth <= 0.0f) return;
+
+    vec slip = zero;
+    for (int k = 0; k < 4; ++k) slip = slip + weight[k] * (x[c[k]] - start[c[k]]);
+    slip = slip - dot(slip, normal[i]) * normal[i];
+    float slid = length(slip), grip = sqrtf(friction[c[0]] * friction[c[3]]) * depth;
+    correction[i] = depth * normal[i] - (slid > grip ? grip / slid : grip > 0.0f ? 1.0f : 0.0f) * slip;
+
+    float w = weight_start * stiffness[i] * powf(weight_base, (float)age[i]);
+    bool movable[4], kinematic = false;
+    float compliance = 0.0f;
+    for (int k = 0; k < 4; ++k) {
+        movable[k] = c[k] < cloth_vertices && free[c[k]] != 0.0f;
+        kinematic = kinematic || (!movable[k] && weight[k] != 0.0f);
+        if (movable[k]) compliance += weight[k] * weight[k] / mass[c[k]];
+    }
+    for (int k = 0; k < 4; ++k) {
+        if (!movable[k] || weight[k] == 0.0f) continue;
+        if (by_mass) s[k] = w * weight[k] / (mass[c[k]] * compliance), d[k] = w;
+        else s[k] = (kinematic ? 1.0f : 0.5f) * w * weight[k], d[k] = w * fabsf(weight[k]);
+    }
+    share[i].x = s[0], share[i].y = s[1], share[i].z = s[2], share[i].w = s[3];
+    diagonal[i].x = d[0], diagonal[i].y = d[1], diagonal[i].z = d[2], diagonal[i].w = d[3];
+}
+
+FUNCTION float component(vec a, int k) { return k == 0 ? a.x : k == 1 ? a.y : k == 2 ? a.z : a.w; }
+
+// Gather of the contacts of each vertex into the residual and the diagonal. incident: 4 contact + corner, by vertex.
+KERNEL void contact_residual(int v, const int *start, const int *incident, const vec *share, const vec *diagonal,
+                             const vec *correction, const float *rest_diagonal, vec *residual, float *added,
+                             float *total)
+{
+    vec sum = residual[v];
+    float weight = 0.0f;
+    for (int k = start[v]; k < start[v + 1]; ++k) {
+        int i = incident[k] / 4, corner = incident[k] % 4;
+        sum = sum + component(share[i], corner) * correction[i];
+        weight += component(diagonal[i], corner);
+    }
+    residual[v] = sum, added[v] = weight, total[v] = rest_diagonal[v] + weight;
+}

@@ -1,0 +1,165 @@
+// Swept boxes, the patch tree, and the candidate pairs that its overlapping patches hold (method.md §5).
+//
+// A box is two vec: low, high. The tree is a complete binary tree in heap order over 2^depth patches.
+// Variable-length output is made in two passes of the same kernel: with writing = 0 it counts, with 1 it writes at
+// start[element]; so buffers always fit, nothing is dropped, and the order never depends on the device.
+#pragma once
+#include "vector.h"
+
+FUNCTION bool overlap(const vec *a, const vec *b)
+{
+    return a[0].x <= b[1].x && b[0].x <= a[1].x && a[0].y <= b[1].y && b[0].y <= a[1].y && a[0].z <= b[1].z &&
+           b[0].z <= a[1].z;
+}
+
+// Box of one primitive of `size` corners swept from x0 to x1.
+KERNEL void swept_box(int i, const vec *x0, const vec *x1, const int *corners, int size, float inflation, vec *box)
+{
+    vec low = x0[corners[size * i]], high = low;
+    for (int k = 0; k < size; ++k) {
+        vec a = x0[corners[size * i + k]], b = x1[corners[size * i + k]];
+        low = lower(low, lower(a, b)), high = upper(high, upper(a, b));
+    }
+    vec margin = make_vec(inflation, inflation, inflation);
+    box[2 * i] = low - margin, box[2 * i + 1] = high + margin;
+}
+
+// Leaf of patch p. first_patch: of the tree among all patches.
+KERNEL void patch_box(int p, const int *start, const int *triangles, const vec *triangle_box, int first_patch, int depth,
+                      vec *tree)
+{
+    int patch = first_patch + p;
+    vec low = triangle_box[2 * triangles[start[patch]]], high = triangle_box[2 * triangles[start[patch]] + 1];
+    for (int k = start[patch] + 1; k < start[patch + 1]; ++k)
+        low = lower(low, triangle_box[2 * triangles[k]]), high = upper(high, triangle_box[2 * triangles[k] + 1]);
+    int node = (1 << depth) - 1 + p;
+    tree[2 * node] = low, tree[2 * node + 1] = high;
+}
+
+KERNEL void tree_refit(int i, int first_node, vec *tree)
+{
+    int node = first_node + i, left = 2 * node + 1, right = left + 1;
+    tree[2 * node] = lower(tree[2 * left], tree[2 * right]);
+    tree[2 * node + 1] = upper(tree[2 * left + 1], tree[2 * right + 1]);
+}
+
+// Patches of `other` tree whose boxes overlap patch p of `tree`. within: the same tree, so only partners q ≥ p.
+KERNEL void overlapping_patches(int p, const vec *tree, int depth, const vec *other, int other_depth, int other_first,
+                                int within, int writing, int *start, int *pairs)
+{
+    const vec *box = tree + 2 * ((1 << depth) - 1 + p);
+    int count = 0, node = 0, level = 0, leaves = (1 << other_depth) - 1;
+    for (;;) {
+        int index = node - ((1 << level) - 1);
+        int last_leaf = ((index + 1) << (other_depth - level)) - 1;
+        bool enter = !(within && last_leaf < p) && overlap(box, other + 2 * node);
+        if (enter && level < other_depth) {
+            node = 2 * node + 1, ++level;
+            continue;
+        }
+        if (enter) {
+            if (writing) {
+                int at = start[p] + count;
+                pairs[2 * at] = p, pairs[2 * at + 1] = other_first + node - leaves;
+            }
+            ++count;
+        }
+        while (node != 0 && (node & 1) == 0) node = (node - 1) / 2, --level;  // up from right children
+        if (node == 0) break;
+        ++node;  // to the right sibling
+    }
+    if (!writing) start[p] = count;
+}
+
+FUNCTION bool has_corner(const int *corners, int size, int v)
+{
+    for (int k = 0; k < size; ++k)
+        if (corners[k] == v) return true;
+    return false;
+}
+
+// Both primitives of one object whose self-collision is off.
+FUNCTION bool ignored(const int *object, const int *ignore, int a, int b)
+{
+    return object[a] == object[b] && ignore[object[a]];
+}
+
+struct candidate_writer {
+    int count, at, writing;
+    int *feature, *corner;
+};
+
+FUNCTION void emit(candidate_writer *out, int a, int b, int c0, int c1, int c2, int c3)
+{
+    if (out->writing) {
+        int k = out->at + out->count;
+        out->feature[2 * k] = a, out->feature[2 * k + 1] = b;
+        out->corner[4 * k] = c0, out->corner[4 * k + 1] = c1, out->corner[4 * k + 2] = c2, out->corner[4 * k + 3] = c3;
+    }
+    ++out->count;
+}
+
+FUNCTION void vertices_against_triangles(candidate_writer *out, int p, int q, const vec *box_q, const int *vertex_start,
+                                         const int *vertices, const int *triangle_start, const int *triangles,
+                                         const vec *vertex_box, const vec *triangle_box, const int *corners,
+                                         const int *object, const int *ignore)
+{
+    for (int k = vertex_start[p]; k < vertex_start[p + 1]; ++k) {
+        int v = vertices[k];
+        if (!overlap(vertex_box + 2 * v, box_q)) continue;
+        for (int m = triangle_start[q]; m < triangle_start[q + 1]; ++m) {
+            int t = triangles[m];
+            const int *c = corners + 3 * t;
+            if (!overlap(vertex_box + 2 * v, triangle_box + 2 * t) || has_corner(c, 3, v)) continue;
+            if (!ignored(object, ignore, v, c[0])) emit(out, v, t, v, c[0], c[1], c[2]);
+        }
+    }
+}
+
+FUNCTION void edges_against_edges(candidate_writer *out, int p, int q, const vec *box_q, const int *edge_start,
+                                  const int *edges, const vec *edge_box, const int *corners, const int *object,
+                                  const int *ignore)
+{
+    for (int k = edge_start[p]; k < edge_start[p + 1]; ++k) {
+        int e = edges[k];
+        if (!overlap(edge_box + 2 * e, box_q)) continue;
+        for (int m = p == q ? k + 1 : edge_start[q]; m < edge_start[q + 1]; ++m) {
+            int f = edges[m];
+            if (!overlap(edge_box + 2 * e, edge_box + 2 * f)) continue;
+            const int *c = corners + 2 * (e < f ? e : f), *d = corners + 2 * (e < f ? f : e);
+            if (has_corner(d, 2, c[0]) || has_corner(d, 2, c[1]) || ignored(object, ignore, c[0], d[0])) continue;
+            emit(out, ~(e < f ? e : f), e < f ? f : e, c[0], c[1], d[0], d[1]);
+        }
+    }
+}
+
+// Candidates of one pair of patches: every vertex, edge and triangle belongs to one patch, so no pair comes twice.
+// feature: (vertex, triangle), or (~edge, edge) with the smaller edge first; corner: the four vertices.
+KERNEL void candidates(int i, const int *patches, const vec *patch_boxes, const int *vertex_start, const int *vertices,
+                       const int *edge_start, const int *edges, const int *triangle_start, const int *triangles,
+                       const vec *vertex_box, const vec *edge_box, const vec *triangle_box, const int *edge_corners,
+                       const int *triangle_corners, const int *object, const int *ignore, int writing, int *start,
+                       int *feature, int *corner)
+{
+    int p = patches[2 * i], q = patches[2 * i + 1];
+    candidate_writer out;
+    out.count = 0, out.writing = writing, out.at = writing ? start[i] : 0, out.feature = feature, out.corner = corner;
+    vertices_against_triangles(&out, p, q, patch_boxes + 2 * q, vertex_start, vertices, triangle_start, triangles,
+                               vertex_box, triangle_box, triangle_corners, object, ignore);
+    if (p != q)
+        vertices_against_triangles(&out, q, p, patch_boxes + 2 * p, vertex_start, vertices, triangle_start, triangles,
+                                   vertex_box, triangle_box, triangle_corners, object, ignore);
+    edges_against_edges(&out, p, q, patch_boxes + 2 * q, edge_start, edges, edge_box, edge_corners, object, ignore);
+    if (!writing) start[i] = out.count;
+}
+
+// 1 where the sweep of a vertex has left the box it was detected with: then the candidates no longer cover it.
+KERNEL void sweep_escape(int v, const vec *x0, const vec *x1, const vec *vertex_box, float inflation, int *escaped)
+{
+    vec margin = make_vec(inflation, inflation, inflation);
+    vec box[2] = {vertex_box[2 * v] + margin, vertex_box[2 * v + 1] - margin};
+    vec now[2] = {lower(x0[v], x1[v]), upper(x0[v], x1[v])};
+    bool inside = now[0].x >= box[0].x && now[0].y >= box[0].y && now[0].z >= box[0].z && now[1].x <= box[1].x &&
+                  now[1].y <= box[1].y && now[1].z <= box[1].z;
+    if (!inside) ATOMIC_MAXIMUM(escaped, 1);
+}

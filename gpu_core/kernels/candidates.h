@@ -1,0 +1,37 @@
+// From candidates to pairs: copying the ones that matter, their thickness, their keys.
+#pragma once
+#include "additive_ccd.h"
+
+// Thickness ξ and activation distance d̂ of a pair (method.md §3). Pairs of one cloth that are near in the rest mesh
+// get less: 0.3 of their rest distance at most, so that a fine mesh does not push itself apart.
+// kept: which candidates; rest: rest positions of cloth (any value for colliders).
+KERNEL void pair_thickness(int i, const int *kept, const int *feature_in, const int *corner_in, const vec *rest,
+                           const int *object, const float *thickness, float activation_least, float rest_share,
+                           int *feature, int *corner, float *offset, float *activation)
+{
+    int from = kept[i];
+    const int *c = corner_in + 4 * from;
+    for (int k = 0; k < 4; ++k) corner[4 * i + k] = c[k];
+    feature[2 * i] = feature_in[2 * from], feature[2 * i + 1] = feature_in[2 * from + 1];
+    float xi = 0.5f * (thickness[c[0]] + thickness[c[3]]), reach = maximum(activation_least, xi);
+    if (object[c[0]] == object[c[3]]) {
+        vec p[4];
+        load_corners(c, rest, p);
+        float most = rest_share * closest_points(p, feature_in[2 * from] < 0).distance;
+        xi = minimum(xi, most), reach = minimum(reach, most);
+    }
+    offset[i] = xi, activation[i] = reach;
+}
+
+// Can the pair become a contact within the motion to x1? Here the relative motion counts.
+KERNEL void pair_near(int i, const int *feature, const int *corner, const vec *x, const vec *x1, const float *offset,
+                      const float *activation, float slack, int *near)
+{
+    const int *c = corner + 4 * i;
+    bool edges = feature[2 * i] < 0;
+    vec p[4], motion[4];
+    load_corners(c, x, p);
+    for (int k = 0; k < 4; ++k) motion[k] = x1[c[k]] - x[c[k]];
+    remove_mean(motion);
+    near[i] = closest_points(p, edges).distance <= approach_bound(motion, edges) + offset[i] + activation[i] + slack;
+}

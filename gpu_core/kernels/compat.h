@@ -1,0 +1,47 @@
+// What differs between the devices, and nothing else (as Cycles' compat.h). The kernels see only these words.
+#pragma once
+
+#ifdef __CUDACC_RTC__
+#define FUNCTION __device__ __forceinline__
+#define KERNEL __device__ __forceinline__
+// Minimum of integers: the order of the updates does not change the result, so this stays deterministic.
+#define ATOMIC_MINIMUM(address, value) atomicMin(address, value)
+#define ATOMIC_MAXIMUM(address, value) atomicMax(address, value)
+FUNCTION int float_as_int(float value) { return __float_as_int(value); }
+FUNCTION float int_as_float(int bits) { return __int_as_float(bits); }
+#else
+#include <cmath>
+#include <cstring>
+#define FUNCTION static inline
+#define KERNEL static inline
+FUNCTION void atomic_minimum(int *address, int value)
+{
+    int seen = __atomic_load_n(address, __ATOMIC_RELAXED);
+    while (value < seen && !__atomic_compare_exchange_n(address, &seen, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+FUNCTION void atomic_maximum(int *address, int value)
+{
+    int seen = __atomic_load_n(address, __ATOMIC_RELAXED);
+    while (value > seen && !__atomic_compare_exchange_n(address, &seen, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+}
+#define ATOMIC_MINIMUM(address, value) atomic_minimum(address, value)
+#define ATOMIC_MAXIMUM(address, value) atomic_maximum(address, value)
+FUNCTION int float_as_int(float value)
+{
+    int bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+FUNCTION float int_as_float(int bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+#endif
+
+FUNCTION float minimum(float a, float b) { return b < a ? b : a; }
+FUNCTION float maximum(float a, float b) { return b > a ? b : a; }
+FUNCTION float clamp(float value, float low, float high) { return minimum(maximum(value, low), high); }

@@ -1,0 +1,59 @@
+// Stretch, shear and strain limit of one triangle as projective-dynamics constraints (method.md §2).
+#pragma once
+#include "vector.h"
+
+// Columns of the rotation nearest to F (3×2), by the closed form of the square root S of FᵀF: R = F S⁻¹.
+// *trace and *determinant of S give the singular values.
+FUNCTION void polar_rotation(vec f1, vec f2, vec *r1, vec *r2, float *trace, float *determinant)
+{
+    float a = dot(f1, f1), b = dot(f1, f2), c = dot(f2, f2);
+    float root = length(cross(f1, f2));  // = √det FᵀF, without the cancellation of ac − b²
+    float sum = sqrtf(a + c + 2.0f * root);
+    *trace = sum, *determinant = root;
+    if (root > 1e-6f * (a + c)) {
+        float s11 = (a + root) / sum, s12 = b / sum, s22 = (c + root) / sum, inverse = 1.0f / root;
+        *r1 = inverse * (s22 * f1 - s12 * f2);
+        *r2 = inverse * (s11 * f2 - s12 * f1);
+    } else {  // collapsed to a line or a point: keep the longer column, open the other at right angles
+        bool first = a >= c;
+        vec keep = direction(first ? f1 : f2, make_vec(1.0f, 0.0f, 0.0f));
+        vec open = first ? f2 : f1;
+        open = direction(open - dot(open, keep) * keep, perpendicular(keep));
+        *r1 = first ? keep : open, *r2 = first ? open : keep;
+    }
+}
+
+// F with its singular values cut to at most `limit`: f(S) of a symmetric 2×2 matrix is αI + βS, so R f(S) = αR + βF.
+FUNCTION bool limit_stretch(vec f1, vec f2, vec r1, vec r2, float trace, float determinant, float limit, vec *c1, vec *c2)
+{
+    float half = 0.5f * trace, spread = sqrtf(maximum(half * half - determinant, 0.0f));
+    float large = half + spread, small = half - spread;
+    if (large <= limit) return false;
+    float cut_small = minimum(small, limit);
+    float beta = spread > 1e-6f * half ? (limit - cut_small) / (large - small) : 0.0f;
+    float alpha = limit - beta * large;
+    *c1 = alpha * r1 + beta * f1, *c2 = alpha * r2 + beta * f2;
+    return true;
+}
+
+// force: (2 per triangle) on corners 1 and 2; corner 0 takes minus their sum. N.
+// rest_inverse: D⁻¹ of the rest edges, row by row, in the warp–weft frame, so F = [x1−x0, x2−x0] D⁻¹. 1/m
+// stiffness: rest area times (rotation, warp, weft, limit) stiffness, N·m; limit: largest allowed stretch.
+KERNEL void membrane_project(int t, const vec *x, const int *corners, const vec *rest_inverse, const vec *stiffness,
+                             const float *limit, vec *force)
+{
+    vec origin = x[corners[3 * t]], e1 = x[corners[3 * t + 1]] - origin, e2 = x[corners[3 * t + 2]] - origin;
+    vec d = rest_inverse[t], k = stiffness[t];
+    vec f1 = d.x * e1 + d.z * e2, f2 = d.y * e1 + d.w * e2;
+    vec r1, r2, c1, c2;
+    float trace, determinant;
+    polar_rotation(f1, f2, &r1, &r2, &trace, &determinant);
+    vec p1 = k.x * (r1 - f1) + k.y * (direction(f1, r1) - f1);
+    vec p2 = k.x * (r2 - f2) + k.z * (direction(f2, r2) - f2);
+    if (k.w > 0.0f && limit_stretch(f1, f2, r1, r2, trace, determinant, limit[t], &c1, &c2)) {
+        p1 = p1 + k.w * (c1 - f1);
+        p2 = p2 + k.w * (c2 - f2);
+    }
+    force[2 * t] = d.x * p1 + d.y * p2;
+    force[2 * t + 1] = d.z * p1 + d.w * p2;
+}

@@ -1,0 +1,40 @@
+// Inertia, air drag, the gather of the elastic forces.
+#pragma once
+#include "vector.h"
+
+// z = x* + h v + h² g (method.md §1), after the air has slowed the velocity along the normal:
+// ½ρ_a C|v_n|v_n per side area, integrated implicitly, so that no step size makes it unstable.
+// drag: ½ρ_a C / areal density, 1/m. forwarded: residual forwarding's h² M⁻¹ δf, m.
+KERNEL void inertia_target(int v, const vec *start, const vec *velocity, const vec *normal, const float *drag,
+                           const vec *forwarded, float h, vec gravity, vec *z)
+{
+    float along = dot(velocity[v], normal[v]);
+    float kept = 1.0f / (1.0f + h * drag[v] * fabsf(along));
+    vec slowed = velocity[v] - ((1.0f - kept) * along) * normal[v];
+    z[v] = start[v] + h * slowed + (h * h) * gravity + forwarded[v];
+}
+
+// −∇ of inertia, membrane, bending and soft pins at x: the right-hand side of H Δx = residual. Pinned vertices: 0.
+KERNEL void elastic_residual(int v, const vec *x, const vec *z, const float *inertia, const float *free,
+                             const int *triangle_start, const int *triangle_corner, const vec *membrane_force,
+                             const int *row_start, const int *row, const float *coefficient, const vec *bending_force,
+                             const float *pin_stiffness, const vec *pin_target, vec *residual)
+{
+    vec sum = inertia[v] * (z[v] - x[v]);
+    for (int k = triangle_start[v]; k < triangle_start[v + 1]; ++k) {
+        int t = triangle_corner[k] / 3, corner = triangle_corner[k] % 3;
+        vec f1 = membrane_force[2 * t], f2 = membrane_force[2 * t + 1];
+        sum = sum + (corner == 0 ? -1.0f * (f1 + f2) : corner == 1 ? f1 : f2);
+    }
+    for (int k = row_start[v]; k < row_start[v + 1]; ++k) sum = sum + coefficient[k] * bending_force[row[k]];
+    if (pin_stiffness[v] > 0.0f) sum = sum + pin_stiffness[v] * (pin_target[v] - x[v]);
+    residual[v] = free[v] * sum;
+}
+
+KERNEL void add_increment(int v, const vec *increment, vec *x) { x[v] = x[v] + increment[v]; }
+
+// Speed and position at the end of a step: v = (x − x*)/h.
+KERNEL void step_end(int v, const vec *x, const vec *start, float h, vec *velocity)
+{
+    velocity[v] = (1.0f / h) * (x[v] - start[v]);
+}

@@ -1,0 +1,60 @@
+// Projections onto the modes of the rest-shape H. modes: (r, N), one mode a row.
+// Sums over the vertices run in two stages of fixed chunks, so every device adds in the same order.
+#pragma once
+#include "vector.h"
+
+// partial[mode, chunk] = Σ over the chunk of mode · residual (Uᵀb). One element is (mode, chunk).
+KERNEL void restrict_partial(int element, const float *modes, const vec *residual, int vertices, int chunk, int chunks,
+                             vec *partial)
+{
+    int mode = element / chunks, first = (element % chunks) * chunk;
+    int last = first + chunk < vertices ? first + chunk : vertices;
+    const float *row = modes + (size_t)mode * vertices;
+    vec sum = make_vec(0.0f, 0.0f, 0.0f);
+    for (int v = first; v < last; ++v) sum = sum + row[v] * residual[v];
+    partial[element] = sum;
+}
+
+KERNEL void restrict_total(int mode, const vec *partial, int chunks, vec *total)
+{
+    vec sum = make_vec(0.0f, 0.0f, 0.0f);
+    for (int k = 0; k < chunks; ++k) sum = sum + partial[mode * chunks + k];
+    total[mode] = sum;
+}
+
+// Δx = U q.
+KERNEL void prolong(int v, const float *modes, const vec *q, int vertices, int rank, vec *increment)
+{
+    vec sum = make_vec(0.0f, 0.0f, 0.0f);
+    for (int k = 0; k < rank; ++k) sum = sum + modes[(size_t)k * vertices + v] * q[k];
+    increment[v] = sum;
+}
+
+// The modes' columns at the touched vertices, side by side: (r, touched).
+KERNEL void touched_modes(int element, const float *modes, const int *touched, int vertices, int count, float *columns)
+{
+    columns[element] = modes[(size_t)(element / count) * vertices + touched[element % count]];
+}
+
+// VᵀΔHV of method.md §6 as a weighted SYRK over the touched vertices. One element is (a, b, chunk), a row-major pair list.
+KERNEL void gram_partial(int element, const float *columns, const float *weight, const int *touched, const int *row_pair,
+                         int count, int chunk, int chunks, float *partial)
+{
+    int pair = element / chunks, first = (element % chunks) * chunk;
+    int last = first + chunk < count ? first + chunk : count;
+    const float *a = columns + (size_t)row_pair[2 * pair] * count, *b = columns + (size_t)row_pair[2 * pair + 1] * count;
+    float sum = 0.0f;
+    for (int k = first; k < last; ++k) sum += weight[touched[k]] * (a[k] * b[k]);
+    partial[element] = sum;
+}
+
+// Eq. 19 of the paper to the letter: Σ_j w_j V_j⊗V_j from the outer products stored once, outer: (r(r+1)/2, N).
+KERNEL void gram_stored(int element, const float *outer, const float *weight, const int *touched, int vertices, int count,
+                        int chunk, int chunks, float *partial)
+{
+    int pair = element / chunks, first = (element % chunks) * chunk;
+    int last = first + chunk < count ? first + chunk : count;
+    float sum = 0.0f;
+    for (int k = first; k < last; ++k) sum += weight[touched[k]] * outer[(size_t)pair * vertices + touched[k]];
+    partial[element] = sum;
+}

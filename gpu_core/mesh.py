@@ -1,0 +1,57 @@
+"""Topology of triangle meshes: edges, hinges, incidence."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .scene import IntArray
+
+
+class Incidence(NamedTuple):
+    """A compressed table: row i holds entries[start[i]:start[i + 1]]."""
+
+    start: IntArray  #: (rows + 1,)
+    entries: IntArray
+
+
+def incidence(keys: npt.NDArray[Any], rows: int) -> Incidence:
+    """Where each row's key occurs in the flat array `keys`, in order of occurrence."""
+    flat = keys.ravel()
+    order = np.argsort(flat, kind="stable").astype(np.int32)
+    counts = np.bincount(flat, minlength=rows)
+    return Incidence(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32), order)
+
+
+def unique_edges(triangles: IntArray) -> IntArray:
+    """(E, 2) vertex pairs, smaller vertex first, sorted."""
+    edges = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    return np.unique(edges, axis=0).astype(np.int32).reshape(-1, 2)
+
+
+class Hinges(NamedTuple):
+    """Interior edges with their two triangles: vertices a, b of the edge, c and d opposite."""
+
+    corners: IntArray  #: (E, 4) a, b, c, d
+    triangles: IntArray  #: (E, 2)
+
+
+def hinges(triangles: IntArray) -> Hinges:
+    count = len(triangles)
+    ends = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+    opposite = triangles[:, [2, 0, 1]].reshape(-1)
+    owner = np.repeat(np.arange(count), 3)
+    key = np.sort(ends, axis=1)
+    order = np.lexsort((owner, key[:, 1], key[:, 0]))
+    first, second = order[:-1], order[1:]
+    shared = (key[first] == key[second]).all(axis=1)
+    first, second = first[shared], second[shared]
+    corners = np.column_stack([key[first], opposite[first], opposite[second]])
+    return Hinges(corners.astype(np.int32), np.column_stack([owner[first], owner[second]]).astype(np.int32))
+
+
+def triangle_areas(positions: npt.NDArray[np.floating], triangles: IntArray) -> npt.NDArray[np.float64]:
+    a, b, c = (positions[triangles[:, k]] for k in range(3))
+    return np.asarray(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1))

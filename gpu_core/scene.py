@@ -1,0 +1,287 @@
+"""The scene as plain data: arrays in SI units and world space, validated once, here.
+
+Everything downstream (job folder, simulator, solvers) trusts these dataclasses, so a bad scene is refused in this
+file with the name of the object and the mend.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+FloatArray = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.int32]
+
+SolverPreset = Literal["default", "paper"]
+BackendName = Literal["auto", "cpu", "cuda"]
+
+
+class SceneError(ValueError):
+    """A scene that cannot be simulated. `object` names the culprit, `mend` says what the user can do."""
+
+    def __init__(self, object_name: str, problem: str, mend: str) -> None:
+        super().__init__(f"{object_name}: {problem}. {mend}")
+        self.object = object_name
+        self.problem = problem
+        self.mend = mend
+
+
+@dataclass(frozen=True)
+class Material:
+    """A fabric. Stretch and shear in N/m, bend (flexural rigidity) in N·m, as in fabrics.md."""
+
+    density: float = 0.12  #: kg/m²
+    stretch_warp: float = 4500.0  #: tensile stiffness along warp, N/m
+    stretch_weft: float = 2800.0  #: tensile stiffness along weft, N/m
+    shear: float = 80.0  #: shear stiffness, N/m per radian
+    bend: float = 5.0e-6  #: flexural rigidity, N·m
+    strain_limit: float = 0.06  #: largest stretch beyond rest, 0.06 = 6 %; 0 switches the limit off
+    softening: float = 0.1  #: factor on stretch below the strain limit, against membrane locking (Li 2021, §6)
+    friction: float = 0.4  #: Coulomb μ of this surface
+    air_drag: float = 1.0  #: drag coefficient of the sheet in still air, 0 = vacuum
+
+    def validate(self, name: str) -> None:
+        for key, low in (("density", 0.0), ("stretch_warp", 0.0), ("stretch_weft", 0.0), ("softening", 0.0)):
+            if not (np.isfinite(getattr(self, key)) and getattr(self, key) > low):
+                raise SceneError(name, f"{key} is {getattr(self, key)}", f"Set {key} above {low:g}")
+        for key in ("shear", "bend", "strain_limit", "friction", "air_drag"):
+            if not (np.isfinite(getattr(self, key)) and getattr(self, key) >= 0.0):
+                raise SceneError(name, f"{key} is {getattr(self, key)}", f"Set {key} to 0 or more")
+
+
+@dataclass(frozen=True)
+class Pins:
+    """Vertices that follow a target: kinematic where weight is 1, springs below."""
+
+    vertices: IntArray  #: (P,) indices into the cloth's vertices
+    targets: npt.NDArray[np.floating]  #: (F or 1, P, 3) world positions per frame of the range, m
+    weights: FloatArray | None = None  #: (P,) in (0, 1]; None = all 1 (hard)
+
+
+@dataclass(frozen=True)
+class Cloth:
+    """A triangulated sheet."""
+
+    name: str
+    triangles: IntArray  #: (T, 3)
+    rest_positions: Array  #: (N, 3) the shape without stress, m
+    positions: Array  #: (N, 3) where the simulation starts, world, m
+    material: Material = field(default_factory=Material)
+    velocities: Array | None = None  #: (N, 3) initial velocities, m/s
+    warp: Array | None = None  #: (T, 3) warp direction of each triangle in rest space; None = along rest x (then y, z)
+    pins: Pins | None = None
+    thickness: float = 1.0e-3  #: distance that mid-surfaces keep from each other (ξ), m
+    world_to_object: Array | None = None  #: (F or 1, 4, 4) from world to the space the cache is written in
+    key: str = ""  #: file name stem of the cache; name is used where empty
+
+    @property
+    def cache_key(self) -> str:
+        return self.key or self.name
+
+
+@dataclass(frozen=True)
+class Collider:
+    """A body that cloth must not enter; it moves as its frames say and feels nothing."""
+
+    name: str
+    triangles: IntArray  #: (T, 3)
+    positions: npt.NDArray[np.floating]  #: (F or 1, M, 3) world positions per frame, m; may be memory-mapped
+    friction: float = 0.4  #: Coulomb μ
+    thickness: float = 1.0e-3  #: offset ξ of this surface, m
+
+    @property
+    def animated(self) -> bool:
+        return self.positions.shape[0] > 1
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Time, space and method."""
+
+    frame_start: int = 1
+    frame_end: int = 48
+    fps: float = 24.0
+    step_rate: float = 192.0  #: solver steps per second of scene time; rounded to whole steps per frame
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: m/s²
+    self_collision: bool = True
+    strict_start: bool = False  #: refuse a scene that starts with intersections instead of freeing those pairs
+    tolerance: float = 0.015  #: velocity below which a step counts as converged, m/s (method.md §14)
+    solver: Literal["ndb"] = "ndb"
+    preset: SolverPreset = "default"
+    backend: BackendName = "auto"
+
+    @property
+    def frames(self) -> int:
+        return self.frame_end - self.frame_start + 1
+
+    @property
+    def steps_per_frame(self) -> int:
+        return max(1, round(self.step_rate / self.fps))
+
+    @property
+    def step(self) -> float:
+        """Length of one step h, s."""
+        return 1.0 / (self.fps * self.steps_per_frame)
+
+    def validate(self) -> None:
+        if self.frame_end < self.frame_start:
+            raise SceneError(
+                "Scene",
+                f"the frame range {self.frame_start}..{self.frame_end} is empty",
+                "Set the end frame to the start frame or later",
+            )
+        if not (np.isfinite(self.fps) and self.fps > 0):
+            raise SceneError("Scene", f"fps is {self.fps}", "Set a frame rate above 0")
+        if not (np.isfinite(self.step_rate) and self.step_rate > 0):
+            raise SceneError("Scene", f"the step rate is {self.step_rate}", "Set a step rate above 0")
+        if not (np.isfinite(self.tolerance) and self.tolerance > 0):
+            raise SceneError("Scene", f"the tolerance is {self.tolerance}", "Set a tolerance above 0 m/s")
+        if not np.all(np.isfinite(self.gravity)):
+            raise SceneError("Scene", "gravity is not finite", "Set finite numbers")
+
+
+@dataclass(frozen=True)
+class Scene:
+    cloths: tuple[Cloth, ...]
+    colliders: tuple[Collider, ...] = ()
+    settings: Settings = field(default_factory=Settings)
+
+    def validate(self) -> Scene:
+        """Return self, or raise SceneError that names the object and the mend."""
+        self.settings.validate()
+        if not self.cloths:
+            raise SceneError("Scene", "there is no cloth", "Give at least one mesh object the role Cloth")
+        keys = [cloth.cache_key for cloth in self.cloths]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise SceneError(key, "two cloths share this cache key", "Give each cloth its own")
+        for cloth in self.cloths:
+            _validate_cloth(cloth, self.settings)
+        for collider in self.colliders:
+            _validate_collider(collider, self.settings)
+        return self
+
+
+def _validate_cloth(cloth: Cloth, settings: Settings) -> None:
+    cloth.material.validate(cloth.name)
+    _validate_triangles(cloth.name, cloth.triangles, cloth.positions.shape)
+    if cloth.rest_positions.shape != cloth.positions.shape:
+        raise SceneError(
+            cloth.name,
+            f"the rest shape has {len(cloth.rest_positions)} vertices, the mesh {len(cloth.positions)}",
+            "Use a rest shape with the same vertices",
+        )
+    _require_finite(cloth.name, cloth.rest_positions, "rest position")
+    _require_finite(cloth.name, cloth.positions, "position")
+    _refuse_loose_vertices(cloth)
+    _refuse_zero_area(cloth)
+    _refuse_non_manifold(cloth)
+    if not (np.isfinite(cloth.thickness) and cloth.thickness > 0):
+        raise SceneError(cloth.name, f"thickness is {cloth.thickness} m", "Set a thickness above 0")
+    if cloth.velocities is not None:
+        if cloth.velocities.shape != cloth.positions.shape:
+            raise SceneError(cloth.name, "velocities do not match the vertices", "Give one velocity per vertex")
+        _require_finite(cloth.name, cloth.velocities, "velocity")
+    if cloth.pins is not None:
+        _validate_pins(cloth.name, cloth.pins, len(cloth.positions), settings)
+    if cloth.world_to_object is not None:
+        _require_frames(cloth.name, cloth.world_to_object, settings, "object transforms")
+
+
+def _validate_collider(collider: Collider, settings: Settings) -> None:
+    if collider.positions.ndim != 3 or collider.positions.shape[2] != 3:
+        raise SceneError(collider.name, "collider positions must be (frames, vertices, 3)", "Export the collider again")
+    _require_frames(collider.name, collider.positions, settings, "positions")
+    _validate_triangles(collider.name, collider.triangles, collider.positions.shape[1:])
+    for index, frame in enumerate(collider.positions):
+        if not np.isfinite(frame).all():
+            raise SceneError(
+                collider.name,
+                f"a vertex position is not a number at frame {settings.frame_start + index}",
+                "Repair the mesh or its modifiers at that frame",
+            )
+    if not (np.isfinite(collider.thickness) and collider.thickness > 0):
+        raise SceneError(collider.name, f"thickness is {collider.thickness} m", "Set a thickness above 0")
+    if not (np.isfinite(collider.friction) and collider.friction >= 0):
+        raise SceneError(collider.name, f"friction is {collider.friction}", "Set friction to 0 or more")
+
+
+def _validate_triangles(name: str, triangles: IntArray, shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or shape[1] != 3:
+        raise SceneError(name, "positions must be (vertices, 3)", "Export the object again")
+    if shape[0] == 0 or len(triangles) == 0:
+        raise SceneError(name, "the mesh has no faces", "Add faces, or take the object out of the simulation")
+    if triangles.ndim != 2 or triangles.shape[1] != 3:
+        raise SceneError(name, "triangles must be (count, 3)", "Export the object again")
+    if triangles.min() < 0 or triangles.max() >= shape[0]:
+        raise SceneError(name, "a face names a vertex that does not exist", "Repair the mesh (Mesh > Clean Up)")
+
+
+def _validate_pins(name: str, pins: Pins, vertices: int, settings: Settings) -> None:
+    if len(pins.vertices) and (pins.vertices.min() < 0 or pins.vertices.max() >= vertices):
+        raise SceneError(name, "a pin names a vertex that does not exist", "Assign the pin group again")
+    if len(np.unique(pins.vertices)) != len(pins.vertices):
+        raise SceneError(name, "a vertex is pinned twice", "Assign the pin group again")
+    _require_frames(name, pins.targets, settings, "pin targets")
+    if pins.targets.shape[1:] != (len(pins.vertices), 3):
+        raise SceneError(name, "pin targets must be (frames, pins, 3)", "Export the pins again")
+    _require_finite(name, np.asarray(pins.targets).reshape(-1, 3), "pin target")
+    if pins.weights is not None and not ((pins.weights > 0) & (pins.weights <= 1)).all():
+        raise SceneError(name, "a pin weight is outside (0, 1]", "Assign weights between 0 and 1")
+
+
+def _require_frames(name: str, array: npt.NDArray[np.generic], settings: Settings, what: str) -> None:
+    if array.shape[0] not in (1, settings.frames):
+        raise SceneError(
+            name, f"{what} cover {array.shape[0]} frames, the range has {settings.frames}", "Export the whole range"
+        )
+
+
+def _require_finite(name: str, positions: npt.NDArray[np.floating], what: str) -> None:
+    bad = np.flatnonzero(~np.isfinite(positions).all(axis=1))
+    if len(bad):
+        raise SceneError(
+            name, f"the {what} of vertex {bad[0]} is not a number", "Repair the mesh or the modifier that moves it"
+        )
+
+
+def _refuse_loose_vertices(cloth: Cloth) -> None:
+    used = np.zeros(len(cloth.positions), bool)
+    used[cloth.triangles.ravel()] = True
+    if not used.all():
+        loose = np.flatnonzero(~used)
+        raise SceneError(
+            cloth.name,
+            f"{len(loose)} loose vertices (the first is {loose[0]})",
+            "Delete them: Mesh > Clean Up > Delete Loose",
+        )
+
+
+def _refuse_zero_area(cloth: Cloth) -> None:
+    a, b, c = (cloth.rest_positions[cloth.triangles[:, k]] for k in range(3))
+    area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    longest = np.maximum.reduce([np.linalg.norm(b - a, axis=1), np.linalg.norm(c - b, axis=1), np.linalg.norm(a - c, axis=1)])
+    bad = np.flatnonzero(area <= 1e-7 * longest**2)
+    if len(bad):
+        raise SceneError(
+            cloth.name,
+            f"{len(bad)} faces without area (the first is triangle {bad[0]})",
+            "Merge them: Mesh > Clean Up > Degenerate Dissolve",
+        )
+
+
+def _refuse_non_manifold(cloth: Cloth) -> None:
+    """At most two triangles share an edge, and no triangle appears twice."""
+    edges = np.sort(cloth.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    unique, count = np.unique(edges, axis=0, return_counts=True)
+    bad = unique[count > 2]
+    if len(bad):
+        raise SceneError(
+            cloth.name,
+            f"{len(bad)} edges with more than two faces (the first joins vertices {bad[0][0]} and {bad[0][1]})",
+            "Split the mesh there: Select > All by Trait > Non Manifold shows them",
+        )

@@ -1,0 +1,228 @@
+"""A scene in motion: frames from steps. The only door from the scene's data to a solver."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .backend import Backend
+from .contact.barrier import Ages, VertexData, no_ages
+from .contact.filter import Filter
+from .contact.pairs import Proximity
+from .contact.patches import Surface
+from .elasticity.assembly import Assembly, assemble, vectors
+from .mesh import unique_edges
+from .scene import Cloth, Collider, Scene
+from .solvers.elastic import Elastic
+from .solvers.global_step import GlobalStep
+from .solvers.ndb import Ndb, NdbState
+from .solvers.parameters import NdbParameters, preset
+from .subspace import subspace
+
+
+class SolverError(RuntimeError):
+    """The simulation cannot go on; the text names the frame and the object."""
+
+
+@dataclass
+class FrameReport:
+    """What happened between two frames."""
+
+    frame: int
+    steps: int = 0
+    iterations: int = 0  #: local–global iterations of all steps
+    detections: int = 0  #: broad phases
+    contacts: int = 0  #: active pairs at the end
+    unfinished_steps: int = 0  #: steps that ran out of iterations
+    late_steps: int = 0  #: steps at whose end a collider or hard pin had not reached its pose
+    largest_stretch: float = 1.0  #: longest edge relative to its rest length
+    rms_speed: float = 0.0  #: m/s
+    seconds: float = 0.0
+    released: list[str] = field(default_factory=list)
+
+
+class Simulator:
+    """Owns the state; positions are float32 relative to the scene's centre, so that a scene far off keeps its digits."""
+
+    def __init__(
+        self,
+        scene: Scene,
+        backend: Backend,
+        parameters: NdbParameters | None = None,
+        cache: Path | None = None,
+    ) -> None:
+        """parameters: None = the scene's preset. cache: folder for precomputed subspaces, or None. Raises SceneError."""
+        self.scene, self.backend = scene.validate(), backend
+        settings = scene.settings
+        self.parameters = parameters or preset(settings.preset)
+        self.frame = settings.frame_start
+        self.warnings: list[str] = []
+        self._centre = _centre(scene)
+        assembly = assemble(scene.cloths, settings.step, self.parameters.bending)
+        self._offsets, self.cloth_vertices = assembly.offsets, assembly.vertices
+        self._edges = unique_edges(assembly.triangles)
+        self._rest_length = _lengths(assembly.rest, self._edges)
+        self._static = all(not c.animated for c in scene.colliders) and all(
+            c.pins is None or len(c.pins.targets) == 1 for c in scene.cloths
+        )
+        self._solver = self._build(assembly, cache)
+        self._state = self._initial_state()
+
+    def positions(self) -> list[npt.NDArray[np.float64]]:
+        """World positions (N, 3) of each cloth at `frame`, m."""
+        world = self.backend.host(self._state.x)[: self.cloth_vertices, :3].astype(np.float64) + self._centre
+        return [world[a:b] for a, b in zip(self._offsets[:-1], self._offsets[1:], strict=True)]
+
+    def advance_frame(self) -> FrameReport:
+        """Step to the next frame. Raises SolverError when the state is no longer finite."""
+        began, settings = time.perf_counter(), self.scene.settings
+        detections = self._solver.proximity.detections
+        report = FrameReport(self.frame + 1)
+        target = None
+        for step in range(1, settings.steps_per_frame + 1):
+            if target is None or not self._static:
+                target = self._target(self.frame + step / settings.steps_per_frame)
+            self._state, done = self._solver.step(self._state, target)
+            report.steps += 1
+            report.iterations += done.iterations
+            report.contacts = done.contacts
+            report.unfinished_steps += not done.converged
+            report.late_steps += not done.arrived
+        self.frame += 1
+        report.detections = self._solver.proximity.detections - detections
+        self._measure(report)
+        report.seconds = time.perf_counter() - began
+        return report
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """All that is needed to go on from here with the same bits."""
+        host, state = self.backend.host, self._state
+        return {
+            "frame": np.array(self.frame),
+            "x": host(state.x).copy(),
+            "velocity": host(state.velocity).copy(),
+            "forwarded": host(state.forwarded).copy(),
+            "age_keys": host(state.ages.keys).copy(),
+            "ages": host(state.ages.ages).copy(),
+        }
+
+    def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take up a `state()`. Raises SolverError where it belongs to another scene."""
+        if state["x"].shape != self._state.x.shape:
+            raise SolverError("Scene: the checkpoint belongs to another mesh. Bake from the start")
+        array = self.backend.array
+        self.frame = int(state["frame"])
+        self._state = NdbState(
+            array(state["x"]),
+            array(state["velocity"]),
+            array(state["forwarded"]),
+            Ages(array(state["age_keys"], np.int64), array(state["ages"], np.int32)),
+        )
+
+    def _build(self, assembly: Assembly, cache: Path | None) -> Ndb:
+        scene, backend, parameters, step = self.scene, self.backend, self.parameters, self.scene.settings.step
+        modes = subspace(assembly.hessian, assembly.free, parameters.large_rank, cache)
+        surface, thickness, friction = _surface(scene, assembly)
+        start = vectors(self._local(self._start_positions()))
+        rest = np.zeros_like(start)
+        rest[: assembly.vertices, :3] = assembly.rest
+        self_collision = np.full(len(scene.cloths) + len(scene.colliders), scene.settings.self_collision)
+        global_step = GlobalStep(backend, assembly, modes, parameters)
+        proximity = Proximity(
+            backend, surface, start[:, :3], backend.array(rest), thickness, parameters.activation,
+            float(self._rest_length.mean()), self_collision,
+        )  # fmt: skip
+        vertices = VertexData(
+            assembly.vertices, global_step.free, backend.array(assembly.mass), backend.array(friction),
+            global_step.rest_diagonal,
+        )  # fmt: skip
+        return Ndb(
+            backend, parameters, Elastic(backend, assembly, step, scene.settings.gravity), global_step, proximity,
+            Filter(backend, surface.vertices, assembly.vertices), vertices,
+            backend.array(vectors(assembly.rest)), step, scene.settings.tolerance,
+        )  # fmt: skip
+
+    def _initial_state(self) -> NdbState:
+        xp, count = self.backend.xp, self.cloth_vertices
+        velocity = np.concatenate(
+            [np.zeros_like(c.positions) if c.velocities is None else c.velocities for c in self.scene.cloths]
+        )
+        return NdbState(
+            self.backend.array(vectors(self._local(self._start_positions()))),
+            self.backend.array(vectors(velocity)),
+            xp.zeros((count, 4), xp.float32),
+            no_ages(self.backend),
+        )
+
+    def _start_positions(self) -> npt.NDArray[np.float64]:
+        cloth = [c.positions for c in self.scene.cloths]
+        return np.concatenate([*cloth, *(np.asarray(c.positions[0], np.float64) for c in self.scene.colliders)])
+
+    def _target(self, frame: float) -> Any:
+        """(V, 4) where hard pins and colliders are at `frame`, linear between frames; soft pins' targets are set too."""
+        first = self.scene.settings.frame_start
+        goal = self._start_positions()
+        pinned = self.backend.host(self._solver.elastic.pin_target).copy()
+        for cloth, offset in zip(self.scene.cloths, self._offsets, strict=False):
+            if cloth.pins is not None:
+                at = cloth.pins.vertices + offset
+                goal[at] = _between(cloth.pins.targets, frame - first)
+                pinned[at, :3] = self._local(goal[at])
+        row = self.cloth_vertices
+        for collider in self.scene.colliders:
+            goal[row : row + collider.positions.shape[1]] = _between(collider.positions, frame - first)
+            row += collider.positions.shape[1]
+        self._solver.elastic.pin_target[:] = self.backend.array(pinned)
+        return self.backend.array(vectors(self._local(goal)))
+
+    def _local(self, world: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        return np.asarray(world - self._centre)
+
+    def _measure(self, report: FrameReport) -> None:
+        x = self.backend.host(self._state.x)[: self.cloth_vertices, :3]
+        if not np.isfinite(x).all():
+            bad = int(np.flatnonzero(~np.isfinite(x).all(axis=1))[0])
+            name = self.scene.cloths[int(np.searchsorted(self._offsets, bad, side="right")) - 1].name
+            raise SolverError(f"{name}: the simulation diverged before frame {report.frame}. Raise the step rate")
+        report.largest_stretch = float((_lengths(x.astype(np.float64), self._edges) / self._rest_length).max())
+        velocity = self.backend.host(self._state.velocity)[:, :3].astype(np.float64)
+        report.rms_speed = float(np.sqrt((velocity**2).sum(axis=1).mean()))
+
+
+def _centre(scene: Scene) -> npt.NDArray[np.float64]:
+    """Middle of the cloths at the start, rounded so that a scene near the origin keeps its own coordinates."""
+    every = np.concatenate([cloth.positions for cloth in scene.cloths])
+    middle = 0.5 * (every.min(axis=0) + every.max(axis=0))
+    return np.asarray(np.round(middle / 8.0) * 8.0)
+
+
+def _lengths(positions: npt.NDArray[np.float64], edges: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
+    return np.asarray(np.linalg.norm(positions[edges[:, 1]] - positions[edges[:, 0]], axis=1))
+
+
+def _between(frames: npt.NDArray[np.floating], at: float) -> npt.NDArray[np.float64]:
+    """Linear interpolation in a (F or 1, n, 3) animation."""
+    if len(frames) == 1:
+        return np.asarray(frames[0], np.float64)
+    before = min(int(np.floor(at)), len(frames) - 1)
+    after, share = min(before + 1, len(frames) - 1), at - before
+    return np.asarray((1.0 - share) * np.asarray(frames[before], np.float64) + share * np.asarray(frames[after], np.float64))
+
+
+def _surface(scene: Scene, assembly: Assembly) -> tuple[Surface, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """(surface, thickness (V,), friction (V,)) of cloth and colliders in one index space."""
+    bodies: list[tuple[Cloth | Collider, int, float]] = [
+        *((c, len(c.positions), c.material.friction) for c in scene.cloths),
+        *((c, c.positions.shape[1], c.friction) for c in scene.colliders),
+    ]
+    counts = np.array([count for _, count, _ in bodies])
+    first = np.concatenate([[0], np.cumsum(counts)])
+    triangles = np.concatenate([body.triangles + at for (body, _, _), at in zip(bodies, first, strict=False)])
+    surface = Surface(int(first[-1]), triangles.astype(np.int32), len(assembly.triangles), np.repeat(np.arange(len(bodies)), counts).astype(np.int32))
+    return surface, np.repeat([b.thickness for b, _, _ in bodies], counts), np.repeat([f for _, _, f in bodies], counts)

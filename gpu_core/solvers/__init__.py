@@ -1,0 +1,1 @@
+"""Solvers of the same scene. A solver file holds what makes it different; scene, contact and elasticity are shared."""

@@ -1,0 +1,62 @@
+"""The local step: inertia and elastic forces of all cloths as kernel launches (method.md §1, §2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..backend import Backend
+from ..elasticity.assembly import Assembly, transpose_rows, triangle_incidence
+
+
+class Elastic:
+    """Device arrays of the elastic terms. N cloth vertices."""
+
+    def __init__(
+        self, backend: Backend, assembly: Assembly, step: float, gravity: tuple[float, float, float]
+    ) -> None:
+        self.backend, self.vertices, self.h, self.gravity = backend, assembly.vertices, step, gravity
+        integers = lambda values: backend.array(values, np.int32)  # noqa: E731
+        xp, triangles, rows = backend.xp, len(assembly.triangles), assembly.rows
+        self.corners = integers(assembly.triangles)
+        self.incident = tuple(map(integers, triangle_incidence(assembly.triangles, self.vertices)))
+        self.rest_inverse = backend.array(assembly.rest_inverse)
+        self.membrane_stiffness = backend.array(assembly.membrane_stiffness)
+        self.limit = backend.array(assembly.limit)
+        self.membrane_force = xp.zeros((2 * triangles, 4), xp.float32)
+        self.rows = integers(rows.indptr), integers(rows.indices), backend.array(rows.data)
+        self.row_stiffness, self.row_rest = backend.array(assembly.row_stiffness), backend.array(assembly.row_rest)
+        self.row_hinge = integers(assembly.row_hinge)
+        start, row, coefficient = transpose_rows(rows)
+        self.gather = integers(start), integers(row), backend.array(coefficient)
+        self.bending_force = xp.zeros((max(1, rows.shape[0]), 4), xp.float32)
+        self.curved = bool(np.any(assembly.row_rest))
+        self.normal = xp.zeros((self.vertices, 4), xp.float32)
+        self.inertia, self.free = backend.array(assembly.mass / step**2), backend.array(assembly.free)
+        self.drag = backend.array(assembly.drag)
+        self.pin_stiffness = backend.array(assembly.pin_stiffness)
+        self.pin_target = xp.zeros((self.vertices, 4), xp.float32)
+
+    def inertia_target(self, start: Any, velocity: Any, forwarded: Any, z: Any) -> None:
+        """z (N, 4) ← where inertia, gravity and air alone would take the cloth."""
+        drag = (start, velocity, self.normal, self.drag, forwarded, self.h, self.gravity, z)
+        self.backend.sequence([self._normals(start), ("inertia_target", self.vertices, drag)])()
+
+    def residual_launches(self, x: Any, z: Any, residual: Any) -> list[Any]:
+        """Kernels that fill residual (N, 4) = −∇(inertia + Ψ) at x."""
+        rows = (*self.rows, self.row_stiffness, self.row_hinge, self.row_rest, self.normal, self.bending_force)
+        gather = (
+            x, z, self.inertia, self.free, *self.incident, self.membrane_force, *self.gather, self.bending_force,
+            self.pin_stiffness, self.pin_target, residual,
+        )  # fmt: skip
+        membrane = (x, self.corners, self.rest_inverse, self.membrane_stiffness, self.limit, self.membrane_force)
+        return [
+            ("membrane_project", len(self.corners), membrane),
+            *([self._normals(x)] if self.curved else []),
+            ("bending_project", len(self.row_rest), (x, *rows)),
+            ("elastic_residual", self.vertices, gather),
+        ]
+
+    def _normals(self, x: Any) -> tuple[str, int, tuple[Any, ...]]:
+        return ("vertex_normal", self.vertices, (x, self.corners, *self.incident, self.normal))

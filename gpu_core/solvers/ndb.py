@@ -1,0 +1,174 @@
+"""NDB with subspace reuse: Lan et al. 2024, Alg. 1, with the choices of `NdbParameters`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ..backend import Backend
+from ..contact.barrier import Ages, Contacts, VertexData, no_ages
+from ..contact.filter import Filter
+from ..contact.pairs import Pairs, Proximity
+from .elastic import Elastic
+from .global_step import GlobalStep, Gram
+from .parameters import NdbParameters
+
+
+@dataclass
+class NdbState:
+    """All that one step hands to the next, on the device. V vertices, the first N of them cloth."""
+
+    x: Any  #: (V, 4) positions, m
+    velocity: Any  #: (N, 4) m/s
+    forwarded: Any  #: (N, 4) displacement of residual forwarding, m
+    ages: Ages  #: exponents of the barriers
+
+
+@dataclass
+class StepReport:
+    """What one step did."""
+
+    iterations: int = 0  #: local–global iterations
+    outer: int = 0  #: full CCDs after the first
+    contacts: int = 0  #: active pairs at the end
+    converged: bool = False
+    arrived: bool = True  #: colliders and hard pins reached their pose
+
+
+class Ndb:
+    """Steps the state of one scene."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        parameters: NdbParameters,
+        elastic: Elastic,
+        global_step: GlobalStep,
+        proximity: Proximity,
+        filter_: Filter,
+        vertices: VertexData,
+        rest: Any,
+        step: float,
+        tolerance: float,
+    ) -> None:
+        """rest: (N, 4) rest positions. step: h, s. tolerance: velocity at which a step counts as converged, m/s."""
+        xp = backend.xp
+        self.backend, self.parameters, self.elastic, self.global_step = backend, parameters, elastic, global_step
+        self.proximity, self.vertices, self.rest, self.h = proximity, vertices, rest, step
+        self.filter = filter_.whole if parameters.filter == "global" else filter_.per_vertex
+        self.inner_tolerance = (parameters.inner_tolerance or tolerance) * step
+        self.outer_tolerance = 2.0 * self.inner_tolerance
+        self.x, self.start = (xp.zeros((filter_.vertices, 4), xp.float32) for _ in range(2))
+        self.z = xp.zeros((vertices.cloth, 4), xp.float32)
+        self.free = xp.zeros((filter_.vertices, 1), bool)
+        self.free[: vertices.cloth, 0] = vertices.free != 0
+        self._elastic_residual = elastic.residual_launches(self.x, self.z, global_step.residual)
+        self._add_increment = ("add_increment", vertices.cloth, (global_step.increment, self.x))
+
+    def step(self, state: NdbState, target: Any) -> tuple[NdbState, StepReport]:
+        """One step of length h. target: (V, 4) where hard pins and colliders go; free vertices' rows are not read."""
+        report, parameters, xp = StepReport(), self.parameters, self.backend.xp
+        self.start[:] = state.x
+        self.elastic.inertia_target(self.start, state.velocity, state.forwarded, self.z)  # z ← x* + h v + h²(g + M⁻¹δf)
+        self._warm_start(target)  # x ← ModalLG(I + Ψ) in span(U)
+
+        pairs = self.proximity.pairs(self.start, self.x)
+        feasible = self.filter(pairs, self.start, self.x)  # (B, t) ← FullCCD; x⁻ ← x* + αt(x − x*)
+        predicted = self.x.copy()
+        if parameters.start == "feasible":
+            self.x[:] = xp.where(self.free, feasible, self.x)
+        ages, contacts = state.ages, None
+        while not self._finished(report):
+            contacts = self._contacts(pairs, feasible, predicted, ages)
+            change = self._local_global(contacts, report)  # repeat LG with reuse, weights ← PartialCCD
+            ages = contacts.ages() if contacts else no_ages(self.backend)
+            pairs = self.proximity.pairs(feasible, self.x)
+            reached = self.filter(pairs, feasible, self.x)  # (B, t) ← FullCCD(x⁻, x⁺); x⁻ ← x⁻ + αt(x⁺ − x⁻)
+            self._judge(report, change, reached, feasible, contacts)
+            feasible, predicted = reached, self.x.copy()
+
+        velocity = (feasible[: self.vertices.cloth] - self.start[: self.vertices.cloth]) / xp.float32(self.h)
+        forwarded = self._forward_residual(feasible, contacts)
+        report.contacts = contacts.active if contacts else 0
+        return NdbState(feasible, velocity, forwarded, ages), report
+
+    def _warm_start(self, target: Any) -> None:
+        """Elasticity and inertia alone, in the large subspace: three to five cheap LG iterations (eq. 16)."""
+        cloth = self.vertices.cloth
+        self.x[:] = target
+        self.x[:cloth] = self.backend.xp.where(self.free[:cloth], self.z, target[:cloth])
+        local = self.backend.sequence(self._elastic_residual)
+        add = self.backend.sequence([self._add_increment])
+        for _ in range(self.parameters.warm_iterations):
+            local()
+            self.global_step.modal(self.x, self.rest)
+            add()
+
+    def _contacts(self, pairs: Pairs, feasible: Any, predicted: Any, ages: Ages) -> Contacts | None:
+        near = self.proximity.near(pairs, feasible, predicted, self.parameters.near_slack)
+        if near.count == 0:
+            return None
+        contacts = Contacts(self.backend, self.parameters.law, near, feasible, self.vertices, ages)
+        contacts.partial_ccd(self.x, first=True)()
+        return contacts
+
+    def _local_global(self, contacts: Contacts | None, report: StepReport) -> float:
+        """LG iterations until ‖Δx‖∞ falls below the inner tolerance; returns the last ‖Δx‖∞."""
+        step, backend = self.global_step, self.backend
+        launches, gram, change = list(self._elastic_residual), None, 0.0
+        after: list[Callable[[], None]] = [backend.sequence([self._add_increment])]
+        if contacts:
+            launches += contacts.residual_launches(self.x, self.start, step.residual, step.added, step.total_diagonal)
+            gram = Gram(step, contacts.touched)
+            after.append(contacts.partial_ccd(self.x))
+        else:
+            step.forget_contacts()
+        local = backend.sequence(launches)
+        for _ in range(self.parameters.inner_iterations):
+            local()
+            step.reuse(self.x, self.rest, gram)
+            for run in after:
+                run()
+            report.iterations += 1
+            change = float(abs(step.increment).max())
+            if not change > self.inner_tolerance:
+                break
+        return change
+
+    def _judge(self, report: StepReport, change: float, reached: Any, before: Any, contacts: Contacts | None) -> None:
+        """Converged: LG has settled, nothing was cut off, and contact was set up where the step ends."""
+        cut = abs(self.x - reached).max(axis=1)
+        moved = float(abs(reached - before).max()) if contacts else 0.0
+        report.outer += 1
+        report.arrived = not bool((cut[~self.free[:, 0]] > self.outer_tolerance).any())
+        report.converged = (
+            change <= self.inner_tolerance and float(cut.max()) <= self.outer_tolerance and moved <= self.outer_tolerance
+        )
+
+    def _finished(self, report: StepReport) -> bool:
+        if report.outer == 0:
+            return False
+        limit = self.parameters.outer_iterations if report.arrived else self.parameters.late_iterations
+        return report.converged or report.outer >= limit
+
+    def _forward_residual(self, feasible: Any, contacts: Contacts | None) -> Any:
+        """δf of eq. 20–24 as the displacement 2 δx of the next z: one more global solve with all weights at their start."""
+        xp, parameters, step = self.backend.xp, self.parameters, self.global_step
+        nothing = xp.zeros((self.vertices.cloth, 4), xp.float32)
+        cut = float(abs(self.x - feasible).max())
+        if not parameters.forwarding or cut == 0.0:
+            return nothing
+        self.x[:] = feasible
+        launches, gram = list(self._elastic_residual), None
+        if contacts:
+            contacts.age[:] = xp.minimum(contacts.age, 0)
+            launches += contacts.residual_launches(self.x, self.start, step.residual, step.added, step.total_diagonal)
+            gram = Gram(step, contacts.touched)
+        self.backend.sequence(launches)()
+        step.reuse(self.x, self.rest, gram, relaxed=False)
+        forwarded = 2.0 * step.increment
+        if parameters.forwarding_cap is not None:
+            size = xp.sqrt((forwarded * forwarded).sum(axis=1, keepdims=True))
+            forwarded *= xp.minimum(1.0, 2.0 * parameters.forwarding_cap / xp.maximum(size, 1e-12))
+        return forwarded.astype(xp.float32)

@@ -1,0 +1,47 @@
+"""The choices of the `ndb` solver. The defaults are what measured best (method.md §14); `paper()` is Lan 2024's letter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ..contact.barrier import PAPER_LAW, BarrierLaw
+from ..elasticity.bending import BendingForm
+from ..scene import SolverPreset
+
+
+@dataclass(frozen=True)
+class NdbParameters:
+    large_rank: int = 120  #: r̄, columns of U: warm start, and global solves without contact
+    small_rank: int = 30  #: r, columns of V: global solves with contact
+    warm_iterations: int = 4  #: ModalLG iterations of the warm start
+    inner_iterations: int = 15  #: most LG iterations between two full CCDs
+    outer_iterations: int = 10  #: most full CCDs of a step; more only while a collider has not arrived
+    late_iterations: int = 40  #: most full CCDs while a collider has not arrived
+    inner_tolerance: float | None = None  #: ‖Δx‖∞ as a velocity, m/s; None = the scene's tolerance
+    relaxation: Literal["chebyshev", "jacobi", "a_jacobi"] = "chebyshev"
+    sweeps: int = 20  #: relaxation sweeps of a global solve
+    jacobi_weight: float | None = None  #: ω; None = 1.33/λ_max(D⁻¹H), the largest that is stable with some reserve
+    base: Literal["iterate", "rest"] = "iterate"  #: X of eq. 16 and 18
+    gram: Literal["syrk", "stored"] = "syrk"  #: VᵀΔHV from the touched rows, or from eq. 19's stored outer products
+    filter: Literal["vertex", "global"] = "vertex"
+    start: Literal["feasible", "warm"] = "feasible"  #: where the LG loop begins
+    law: BarrierLaw = field(default_factory=BarrierLaw)
+    activation: float = 1.0e-3  #: least d̂, m
+    near_slack: float = 1.0e-3  #: contacts are prepared this much beyond ξ + d̂ + the motion's reach, m
+    bending: BendingForm = "hinge"
+    forwarding: bool = False  #: residual forwarding (§8)
+    forwarding_cap: float | None = 2.0e-3  #: largest forwarded displacement, m
+    forwarding_time: float = 1.0  #: ε_TOI: forwards when less than this fraction of the motion could be taken
+
+
+def paper() -> NdbParameters:
+    """What the paper prints, as far as it prints it. See method.md §14 for what of this does not work."""
+    return NdbParameters(
+        relaxation="a_jacobi", jacobi_weight=1.0, base="rest", gram="stored", filter="global", start="warm",
+        law=PAPER_LAW, forwarding=True, forwarding_cap=None,
+    )  # fmt: skip
+
+
+def preset(name: SolverPreset) -> NdbParameters:
+    return paper() if name == "paper" else NdbParameters()
