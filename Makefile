@@ -1,0 +1,79 @@
+# Taffeta: `make demo` and `make test` need Python 3.11 and make, nothing else.
+PYTHON ?= $(firstword $(shell command -v python3.11 python3))
+VENV := .venv
+BLENDERS := .venv-blender-4.2 .venv-blender-5.0
+RUN := $(VENV)/bin/python
+
+.PHONY: help demo test lint kernels extension environments clean distclean
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+help:
+	@echo "make demo       bake, check and render the drape on a sphere into build/demo"
+	@echo "make test       every test, in Blender 4.2, 4.5 and 5.0"
+	@echo "make lint       ruff and mypy"
+	@echo "make extension  the zip to install in Blender, into dist"
+	@echo "make clean      remove products; make distclean removes the environments too"
+
+# $(call environment,FOLDER): a virtual environment that knows this checkout as the package `taffeta`.
+define environment
+	@test -n "$(PYTHON)" || { echo "Python 3.11 is needed: no python3.11 or python3 was found"; exit 1; }
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; v == (3, 11) or sys.exit("Python 3.11 is needed, $(PYTHON) is %d.%d: make PYTHON=/path/to/python3.11" % v)'
+	@test -x $(1)/bin/pip || $(PYTHON) -m venv --clear $(1)
+	@mkdir -p $(1)/checkout && ln -sfn ../.. $(1)/checkout/taffeta
+	@$(1)/bin/python -c 'import pathlib, sysconfig; \
+	  pathlib.Path(sysconfig.get_path("purelib"), "taffeta.pth").write_text(str(pathlib.Path("$(1)/checkout").absolute()) + "\n")'
+endef
+
+# $(call install,FOLDER,GROUP): the pinned packages of one dependency group of pyproject.toml.
+define install
+	@echo "installing $(2) into $(1)"
+	@$(1)/bin/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["$(2)"], sep="\n")' \
+	  | $(1)/bin/pip install --quiet --quiet --no-input --disable-pip-version-check --requirement /dev/stdin
+endef
+
+$(VENV)/run.stamp: pyproject.toml
+	$(call environment,$(VENV))
+	$(call install,$(VENV),run)
+	@command -v c++ g++ clang++ >/dev/null || { echo "no C++ compiler found, taking ziglang"; $(MAKE) $(VENV)/compiler.stamp; }
+	@$(RUN) -c 'import bpy' || { echo "Blender's module does not load; the README names the system libraries it needs"; exit 1; }
+	@touch $@
+
+$(VENV)/compiler.stamp: pyproject.toml
+	$(call install,$(VENV),compiler)
+	@touch $@
+
+$(VENV)/test.stamp: $(VENV)/run.stamp
+	$(call install,$(VENV),test)
+	@touch $@
+
+.venv-blender-%/run.stamp: pyproject.toml
+	$(call environment,.venv-blender-$*)
+	$(call install,.venv-blender-$*,blender-$(subst .,_,$*))
+	@touch $@
+
+environments: $(VENV)/test.stamp $(BLENDERS:%=%/run.stamp)
+
+kernels: $(VENV)/run.stamp
+	@$(RUN) -m taffeta.gpu_core.backend.build >/dev/null
+
+demo: kernels
+	@$(RUN) -m taffeta.sample_blends.demo
+
+test:
+	@$(MAKE) -j2 environments
+	@$(MAKE) kernels
+	@$(RUN) -m pytest
+
+lint: $(VENV)/test.stamp
+	@$(RUN) -m ruff check .
+	@$(RUN) -m mypy
+
+extension: $(VENV)/run.stamp
+	@$(RUN) -m taffeta.tests.extension_zip dist
+
+clean:
+	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache
+
+distclean: clean
+	rm -rf $(VENV) $(BLENDERS)
