@@ -1,0 +1,100 @@
+"""Blender scene to `gpu_core.scene.Scene`: evaluated meshes, world space, SI units.
+
+A cloth is the mesh as it is just above our Mesh Cache modifier, at the first frame; a collider is the mesh as Blender
+shows it at each frame. Properties of ours are SI at any unit scale; lengths of the scene follow its unit scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, contextmanager
+
+import bpy
+
+from ..gpu_core.scene import Scene, Settings
+from . import keys, modifier
+from .reader import ClothReader, ColliderReader, number
+
+FrameRange = tuple[int, int]
+
+
+def cloth_objects(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    return [item for item in scene.objects if item.taffeta.role == "CLOTH"]
+
+
+def collider_objects(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    return [item for item in scene.objects if item.taffeta.role == "COLLIDER"]
+
+
+def gather(context: bpy.types.Context, frames: FrameRange | None = None) -> Scene:
+    """Read the whole scene at once.
+
+    Args:
+        frames: first and last frame; None takes the scene's range.
+
+    Raises:
+        SceneError: names the object and the mend.
+    """
+    steps = gather_by_frame(context, frames)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as finished:
+            return finished.value
+
+
+def gather_by_frame(context: bpy.types.Context, frames: FrameRange | None = None) -> Generator[float, None, Scene]:
+    """Read one frame at each `next`, which gives the share done in 0..1; the return value is the Scene.
+
+    A generator, so that the interface can read a little between redraws. Modifiers and the current frame are put back
+    when it ends or is closed.
+    """
+    scene = context.scene
+    settings = gather_settings(scene, frames)
+    settings.validate()
+    cloth_keys = keys.assign(cloth_objects(scene))
+    with ExitStack() as undo:
+        undo.enter_context(_current_frame_kept(scene))
+        cloths = [ClothReader(item, settings, cloth_keys[item.name_full]) for item in cloth_objects(scene)]
+        colliders = [ColliderReader(item, settings) for item in collider_objects(scene)]
+        for reader in cloths:
+            undo.enter_context(modifier.suspended(list(reader.item.modifiers)[modifier.place(reader.item) :]))
+        for frame in range(settings.frame_start, settings.frame_end + 1):
+            scene.frame_set(frame)
+            for reader in (*cloths, *colliders):
+                reader.read(context.evaluated_depsgraph_get(), frame)
+            yield (frame - settings.frame_start + 1) / settings.frames
+    return Scene(
+        cloths=tuple(reader.finish() for reader in cloths),
+        colliders=tuple(reader.finish() for reader in colliders),
+        settings=settings,
+    ).validate()
+
+
+def gather_settings(scene: bpy.types.Scene, frames: FrameRange | None = None) -> Settings:
+    chosen = scene.taffeta
+    first, last = frames or (scene.frame_start, scene.frame_end)
+    metre = scene.unit_settings.scale_length
+    x, y, z = (number(value) * metre for value in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
+    return Settings(
+        frame_start=first,
+        frame_end=last,
+        fps=scene.render.fps / scene.render.fps_base,
+        step_rate=number(chosen.step_rate),
+        gravity=(x, y, z),
+        self_collision=chosen.self_collision,
+        strict_start=chosen.strict_start,
+        tolerance=number(chosen.tolerance),
+        solver=chosen.solver.lower(),
+        preset=chosen.preset.lower(),
+        backend=chosen.backend.lower(),
+    )
+
+
+@contextmanager
+def _current_frame_kept(scene: bpy.types.Scene) -> Iterator[None]:
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    try:
+        yield
+    finally:
+        scene.frame_set(frame, subframe=subframe)

@@ -1,0 +1,49 @@
+"""Our Mesh Cache modifier: its name, its place in the stack, and switching it off while the scene is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+import bpy
+
+NAME = "Taffeta Cache"
+
+#: Modifiers that keep every vertex, so that the simulated mesh may come after them.
+KEEPS_VERTICES = frozenset(
+    {
+        "ARMATURE", "CAST", "CLOTH", "COLLISION", "CORRECTIVE_SMOOTH", "CURVE", "DATA_TRANSFER", "DISPLACE", "HOOK",
+        "LAPLACIANDEFORM", "LAPLACIANSMOOTH", "LATTICE", "MESH_CACHE", "MESH_DEFORM", "NORMAL_EDIT", "SHRINKWRAP",
+        "SIMPLE_DEFORM", "SMOOTH", "SOFT_BODY", "SURFACE", "SURFACE_DEFORM", "UV_PROJECT", "UV_WARP",
+        "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY", "VOLUME_DISPLACE", "WARP", "WAVE",
+        "WEIGHTED_NORMAL",
+    }
+)  # fmt: skip
+
+
+def find(cloth: bpy.types.Object) -> bpy.types.Modifier | None:
+    """Our modifier on this object, or None."""
+    modifier = cloth.modifiers.get(NAME)
+    return modifier if modifier is not None and modifier.type == "MESH_CACHE" else None
+
+
+def place(cloth: bpy.types.Object) -> int:
+    """Index in the stack where our modifier is, or belongs: behind the deformers, before what adds vertices."""
+    own = find(cloth)
+    if own is not None:
+        return cloth.modifiers.find(own.name)
+    kinds = [modifier.type for modifier in cloth.modifiers]
+    return next((index for index, kind in enumerate(kinds) if kind not in KEEPS_VERTICES), len(kinds))
+
+
+@contextmanager
+def suspended(modifiers: Iterable[bpy.types.Modifier]) -> Iterator[None]:
+    """Switch modifiers off in the viewport (what evaluation in Blender's main depsgraph reads), then back on."""
+    shown = [modifier for modifier in modifiers if modifier.show_viewport]
+    for modifier in shown:
+        modifier.show_viewport = False
+    try:
+        yield
+    finally:
+        for modifier in shown:
+            modifier.show_viewport = True

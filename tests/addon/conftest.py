@@ -1,0 +1,81 @@
+"""The real bpy, once per test process, with throw-away user resources and the add-on registered from source."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+# Blender reads this once, at the first `import bpy`.
+_RESOURCES = tempfile.TemporaryDirectory(prefix="taffeta_resources_")
+os.environ.setdefault("BLENDER_USER_RESOURCES", _RESOURCES.name)
+
+bpy = pytest.importorskip("bpy")
+
+
+@pytest.fixture(scope="session")
+def addon() -> Iterator[None]:
+    import taffeta
+
+    taffeta.register()
+    yield
+    # bpy 4.5 hangs at exit when an add-on is left registered.
+    taffeta.unregister()
+
+
+@pytest.fixture
+def scene(addon: None) -> bpy.types.Scene:
+    """An empty, unsaved scene of frames 1 to 4."""
+    bpy.ops.wm.read_homefile(use_empty=True)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 4
+    return scene
+
+
+MakeObject = Callable[..., bpy.types.Object]
+
+
+@pytest.fixture
+def make_object(scene: bpy.types.Scene) -> MakeObject:
+    """Links a mesh object built from vertices and faces, with a role."""
+
+    def make(
+        name: str, vertices: np.ndarray | list, faces: list[tuple[int, ...]], role: str = "NONE"
+    ) -> bpy.types.Object:
+        mesh = bpy.data.meshes.new(name)
+        mesh.from_pydata([tuple(map(float, vertex)) for vertex in vertices], [], faces)
+        item = bpy.data.objects.new(name, mesh)
+        scene.collection.objects.link(item)
+        item.taffeta.role = role
+        return item
+
+    return make
+
+
+@pytest.fixture
+def make_cloth(make_object: MakeObject) -> MakeObject:
+    """A square sheet of quads in the xy plane, 1 m wide, centred on the origin."""
+
+    def make(name: str = "Cloth", divisions: int = 4) -> bpy.types.Object:
+        line = np.linspace(-0.5, 0.5, divisions + 1)
+        vertices = np.array([(x, y, 0.0) for y in line for x in line])
+        row = divisions + 1
+        faces = [
+            (a, a + 1, a + row + 1, a + row) for a in (y * row + x for y in range(divisions) for x in range(divisions))
+        ]
+        return make_object(name, vertices, faces, "CLOTH")
+
+    return make
+
+
+@pytest.fixture
+def make_collider(make_object: MakeObject) -> MakeObject:
+    """A triangle under the sheet."""
+
+    def make(name: str = "Floor") -> bpy.types.Object:
+        return make_object(name, [(-2, -2, -0.5), (2, -2, -0.5), (0, 2, -0.5)], [(0, 1, 2)], "COLLIDER")
+
+    return make
