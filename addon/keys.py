@@ -39,3 +39,12 @@ def assign(cloths: Iterable[bpy.types.Object]) -> dict[str, str]:
         taken.add(key.casefold())
         keys[cloth.name_full] = key
     return keys
+
+
+def store(cloths: Iterable[bpy.types.Object]) -> None:
+    """Keep the keys on the objects, where they outlive a change of name."""
+    items = list(cloths)
+    assigned = assign(items)
+    for item in items:
+        if item.taffeta.cloth.cache_key != assigned[item.name_full]:
+            item.taffeta.cloth.cache_key = assigned[item.name_full]

@@ -1,0 +1,15 @@
+"""`python -m taffeta …`: the command line without a Blender binary."""
+
+import os
+import sys
+
+from .addon.command_line import main
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:], program="python -m taffeta")
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if "bpy" in sys.modules:
+        # bpy 4.5 can hang and bpy 4.2 can crash while the interpreter shuts down; everything is on disk by now.
+        os._exit(code)
+    sys.exit(code)

@@ -1,0 +1,17 @@
+"""Classes, properties, handlers and the command line, in the order Blender needs them."""
+
+from __future__ import annotations
+
+from . import blender_command, handlers, operators, panels, properties
+
+PARTS = (properties, operators, panels, handlers, blender_command)
+
+
+def register() -> None:
+    for part in PARTS:
+        part.register()
+
+
+def unregister() -> None:
+    for part in reversed(PARTS):
+        part.unregister()

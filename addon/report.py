@@ -1,0 +1,76 @@
+"""What a command says: lines for people, or one JSON object for programs, and the exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from typing import IO, Any
+
+
+class Exit(IntEnum):
+    DONE = 0
+    INTERSECTING = 1
+    USAGE = 2
+    BAD_SCENE = 3  #: the scene, its device or its disk must be mended
+    NOTHING_TO_DO = 4
+    CANCELLED = 5
+    SOLVER_FAILURE = 6
+
+
+class Failure(Exception):
+    """Ends a command with a message and an exit code. `culprit` is the object to blame, where one is."""
+
+    def __init__(self, code: Exit, text: str, culprit: str = "") -> None:
+        super().__init__(text)
+        self.code = code
+        self.text = text
+        self.culprit = culprit
+
+
+class Report:
+    """Collects what a command found: `values` for the JSON object, `lines` for people."""
+
+    def __init__(self, command: str) -> None:
+        self.exit_code = Exit.DONE
+        self.values: dict[str, Any] = {"command": command}
+        self.lines: list[str] = []
+
+    def fail(self, failure: Failure) -> None:
+        self.exit_code = failure.code
+        self.values["error"] = {"text": failure.text, "object": failure.culprit}
+        print(f"taffeta: {failure.text}", file=sys.stderr)
+
+    def write(self, output: IO[str], as_json: bool) -> None:
+        if as_json:
+            print(json.dumps({**self.values, "exit_code": int(self.exit_code)}, allow_nan=False), file=output)
+        else:
+            for line in self.lines:
+                print(line, file=output)
+        output.flush()
+
+
+@contextmanager
+def standard_output(reserved: bool) -> Iterator[IO[str]]:
+    """The stream for the report.
+
+    Where it is reserved, everything else that is written to standard output – Blender does so below Python – goes to
+    standard error until the end.
+    """
+    if not reserved:
+        yield sys.stdout
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    stream = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    try:
+        yield stream
+    finally:
+        sys.stdout.flush()
+        stream.close()
+        os.dup2(kept, 1)
+        os.close(kept)
