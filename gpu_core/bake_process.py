@@ -24,7 +24,7 @@ from .disk import disk_errors, make_folder
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 10.0  #: seconds a worker may take to stop by itself after `cancel`, before it is killed
 RECENT = 8  #: frames that the estimate of the remaining time averages
-LOG_LINES = 12  #: of the worker's log in an error text
+LOG_LINES = 30  #: of the worker's log in an error text; a crash in C leaves a long one
 
 
 class BakeProcess:

@@ -233,11 +233,13 @@ class CacheWriter:
             DiskError, CacheError: it cannot be written; the frames before stay good.
         """
         index = frame - self.contents.frame_start
-        frames = [_to_object(cloth, world, index) for cloth, world in zip(self.scene.cloths, positions, strict=True)]
-        for cloth, cached in zip(self.scene.cloths, frames, strict=True):
+        cloths = self.scene.cloths
+        with np.errstate(over="ignore"):  # an overflow is a position that is no number: told below
+            frames = [_to_object(cloth, world, index) for cloth, world in zip(cloths, positions, strict=True)]
+        for cloth, cached in zip(cloths, frames, strict=True):
             if not np.isfinite(cached).all():
                 raise FloatingPointError(f"{cloth.name} has a position that is not a number at frame {frame}")
-        for cloth, cached in zip(self.scene.cloths, frames, strict=True):
+        for cloth, cached in zip(cloths, frames, strict=True):
             point_cache.append(frames_path(self.folder, cloth.cache_key), cached)
         path = self.folder / REPORTS
         with disk_errors(path), open(path, "ab") as file:

@@ -23,6 +23,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         messages.send(_error_event(error))
         return BAD_SCENE if _kind(error) in ("scene", "backend") else FAILED
     finally:
-        cancel.unlink(missing_ok=True)
+        with suppress(OSError):
+            cancel.unlink(missing_ok=True)
     return CANCELLED if messages.last == "cancelled" else DONE
 
 

@@ -14,19 +14,10 @@ from taffeta.gpu_core.exact_predicates import segment_meets_triangle
 from taffeta.gpu_core.intersection import intersections, unique_edges
 from taffeta.gpu_core.scene import Cloth, Collider, Scene, Settings
 from taffeta.gpu_core.scene_check import check_frame, to_world
+from taffeta.tests.gpu_core.small_scene import sheet
 
 TRIANGLE = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
 ULP = np.finfo(np.float64).eps
-
-
-def sheet(side: int, size: float = 1.0):
-    """A flat square of side × side vertices in the plane z = 0."""
-    i, j = np.meshgrid(np.arange(side), np.arange(side), indexing="ij")
-    vertices = np.stack([i, j, 0 * i], axis=-1).reshape(-1, 3) * (size / (side - 1))
-    corner = (i[:-1, :-1] * side + j[:-1, :-1]).ravel()
-    lower = np.stack([corner, corner + side, corner + side + 1], axis=1)
-    upper = np.stack([corner, corner + side + 1, corner + 1], axis=1)
-    return vertices, np.concatenate([lower, upper])
 
 
 def rational_meets(segment, triangle) -> bool:

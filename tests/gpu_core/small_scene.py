@@ -1,0 +1,89 @@
+"""A scene small enough to bake in a second: a sheet falls on a ball."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from pathlib import Path
+
+import ipctk
+import numpy as np
+
+from taffeta.gpu_core.cache import frames_path, read_frames
+from taffeta.gpu_core.intersection import unique_edges
+from taffeta.gpu_core.scene import Cloth, Collider, Pins, Scene, Settings
+from taffeta.gpu_core.scene_check import check_frame, to_world
+
+
+def sheet(side: int, size: float = 1.0):
+    """A flat square of side × side vertices in the plane z = 0: positions (side², 3), triangles (T, 3) int32."""
+    i, j = np.meshgrid(np.arange(side), np.arange(side), indexing="ij")
+    vertices = np.stack([i, j, 0 * i], axis=-1).reshape(-1, 3) * (size / (side - 1))
+    corner = (i[:-1, :-1] * side + j[:-1, :-1]).ravel()
+    lower = np.stack([corner, corner + side, corner + side + 1], axis=1)
+    upper = np.stack([corner, corner + side + 1, corner + 1], axis=1)
+    return vertices, np.concatenate([lower, upper]).astype(np.int32)
+
+
+def ball(radius: float):
+    """A closed octahedron, each face cut in four: (18, 3), (32, 3)."""
+    axes = np.concatenate([np.eye(3), -np.eye(3)])
+    faces = np.array([[i, j, k] for i, j, k in itertools.product((0, 3), (1, 4), (2, 5))])
+    middles = np.array(sorted({tuple(sorted(pair)) for f in faces for pair in itertools.combinations(f, 2)}))
+    number = {tuple(pair): 6 + index for index, pair in enumerate(middles.tolist())}
+    vertices = np.concatenate([axes, axes[middles].mean(axis=1)])
+    vertices *= radius / np.linalg.norm(vertices, axis=1, keepdims=True)
+    triangles = []
+    for a, b, c in faces.tolist():
+        ab, bc, ca = (number[tuple(sorted(pair))] for pair in ((a, b), (b, c), (c, a)))
+        triangles += [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
+    return vertices, np.array(triangles, np.int32)
+
+
+def small_scene(frames: int = 6, side: int = 10) -> Scene:
+    """side × side vertices, 30 cm, above a ball; the cache is written in a space that turns with the frames."""
+    vertices, triangles = sheet(side, 0.3)
+    start = vertices - [0.15, 0.15, -0.12]
+    surface, faces = ball(0.1)
+    angle = 0.1 * np.arange(frames)
+    turning = np.tile(np.eye(4), (frames, 1, 1))
+    turning[:, 0, 0], turning[:, 0, 1], turning[:, 1, 0] = np.cos(angle), -np.sin(angle), np.sin(angle)
+    turning[:, 1, 1], turning[:, :3, 3] = np.cos(angle), [1.0, 2.0, 3.0]
+    return Scene(
+        (Cloth("Sheet", triangles, vertices, start, key="sheet", world_to_object=turning),),
+        (Collider("Ball", faces, surface[None].astype(np.float32)),),
+        Settings(frame_start=11, frame_end=10 + frames, backend="cpu"),
+    )
+
+
+def full_scene() -> Scene:
+    """Every optional field in use: two cloths, pins that move, velocities, warp, an animated collider."""
+    scene = small_scene(3, 4)
+    (first,), (collider,) = scene.cloths, scene.colliders
+    count = len(first.positions)
+    pins = Pins(np.array([0, 3], np.int32), first.positions[[[0, 3]]] + np.zeros((3, 1, 1)), np.float32([1, 0.5]))
+    second = replace(
+        first,
+        name="Çurtain / left",
+        key="",
+        positions=first.positions + np.array([0, 0, 1.0]),
+        pins=pins,
+        velocities=np.full((count, 3), 0.25),
+        warp=np.tile([0.0, 1.0, 0.0], (len(first.triangles), 1)),
+        world_to_object=None,
+    )
+    moving = replace(collider, name="Moving", positions=np.repeat(collider.positions, 3, axis=0) + np.float32(0.5))
+    return replace(scene, cloths=(first, second), colliders=(collider, moving))
+
+
+def assert_frames_are_free_of_intersections(scene: Scene, cache: Path, frames: int) -> None:
+    """By the exact check and by ipctk, from the float32 positions in the cache. One cloth, one collider at rest."""
+    (cloth,), (collider,) = scene.cloths, scene.colliders
+    cached = read_frames(frames_path(cache, cloth.cache_key))
+    assert len(cached) == frames
+    triangles = np.concatenate([cloth.triangles, collider.triangles + len(cloth.positions)])
+    for index in range(frames):
+        assert check_frame(scene, scene.settings.frame_start + index, [cached[index]]) == []
+        vertices = np.concatenate([to_world(cloth, cached[index], index), np.float64(collider.positions[0])])
+        mesh = ipctk.CollisionMesh(vertices, unique_edges(triangles).astype(np.int32), triangles)
+        assert not ipctk.has_intersections(mesh, vertices)
