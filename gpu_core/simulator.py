@@ -42,6 +42,7 @@ class FrameReport:
     unfinished_steps: int = 0  #: steps that ran out of iterations
     late_steps: int = 0  #: steps at whose end a collider or hard pin had not reached its pose
     largest_stretch: float = 1.0  #: longest edge relative to its rest length
+    smallest_gap: float = 0.0  #: of any pair, m; the reach of contact where nothing is nearer
     rms_speed: float = 0.0  #: m/s
     seconds: float = 0.0
     released: list[str] = field(default_factory=list)
@@ -64,7 +65,7 @@ class Simulator:
         self.frame = settings.frame_start
         self.warnings: list[str] = []
         self._centre = _centre(scene)
-        assembly = assemble(scene.cloths, settings.step, self.parameters.bending)
+        assembly = assemble(scene.cloths, settings.step, self.parameters.bending, limit_in_hessian=self.parameters.limit == "constant")
         self._offsets, self.cloth_vertices = assembly.offsets, assembly.vertices
         self._edges = unique_edges(assembly.triangles)
         self._rest_length = _lengths(assembly.rest, self._edges)
@@ -142,8 +143,10 @@ class Simulator:
             assembly.vertices, global_step.free, backend.array(assembly.mass), backend.array(friction),
             global_step.rest_diagonal,
         )  # fmt: skip
+        limit_share = float(parameters.limit == "added")
+        elastic = Elastic(backend, assembly, step, scene.settings.gravity, limit_share)
         return Ndb(
-            backend, parameters, Elastic(backend, assembly, step, scene.settings.gravity), global_step, proximity,
+            backend, parameters, elastic, global_step, proximity,
             Filter(backend, surface.vertices, assembly.vertices), vertices,
             backend.array(vectors(assembly.rest)), step, scene.settings.tolerance,
         )  # fmt: skip
@@ -191,6 +194,7 @@ class Simulator:
             name = self.scene.cloths[int(np.searchsorted(self._offsets, bad, side="right")) - 1].name
             raise SolverError(f"{name}: the simulation diverged before frame {report.frame}. Raise the step rate")
         report.largest_stretch = float((_lengths(x.astype(np.float64), self._edges) / self._rest_length).max())
+        report.smallest_gap = self._solver.proximity.smallest_gap(self._state.x)
         velocity = self.backend.host(self._state.velocity)[:, :3].astype(np.float64)
         report.rms_speed = float(np.sqrt((velocity**2).sum(axis=1).mean()))
 

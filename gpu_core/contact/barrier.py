@@ -70,7 +70,7 @@ class Contacts:
             vertices.free, vertices.cloth, self.barycentric, self.normal, self.stiffness,
         )  # fmt: skip
         self._vertices = vertices
-        self.start, self.incident, self.touched = self._incidence(vertices.cloth)
+        self.start, self.incident = self._incidence(vertices.cloth)
 
     def partial_ccd(self, x: Any, *, first: bool = False) -> Callable[[], None]:
         """Bound kernel that ages the weights from the positions x (V, 4)."""
@@ -84,17 +84,14 @@ class Contacts:
         )  # fmt: skip
 
     def residual_launches(self, x: Any, start: Any, residual: Any, added: Any, total: Any) -> list[Any]:
-        """Kernels that add the contacts to the residual (N, 4) and fill ΔH (`added`) and diag(H + ΔH) (`total`)."""
+        """Kernels that add the contacts to the residual (N, 4), to ΔH (`added`) and to diag(H + ΔH) (`total`)."""
         law, vertices = self.law, self._vertices
         target = (
             self.pairs.corner, x, start, self.pairs.offset, self.pairs.activation, self.barycentric, self.normal,
             self.stiffness, self.age, vertices.free, vertices.mass, vertices.friction, vertices.cloth, law.start,
             law.base, int(law.by_mass), self.share, self.diagonal, self.correction,
         )  # fmt: skip
-        gather = (
-            self.start, self.incident, self.share, self.diagonal, self.correction, vertices.rest_diagonal, residual,
-            added, total,
-        )  # fmt: skip
+        gather = (self.start, self.incident, self.share, self.diagonal, self.correction, residual, added, total)
         return [("contact_target", self.count, target), ("contact_residual", vertices.cloth, gather)]
 
     def ages(self) -> Ages:
@@ -123,8 +120,8 @@ class Contacts:
         at = xp.minimum(xp.searchsorted(earlier.keys, keys), len(earlier.keys) - 1)
         return xp.where(earlier.keys[at] == keys, earlier.ages[at], -1).astype(xp.int32)
 
-    def _incidence(self, cloth: int) -> tuple[Any, Any, Any]:
-        """(start, 4 contact + corner) by cloth vertex, and the vertices that have any."""
+    def _incidence(self, cloth: int) -> tuple[Any, Any]:
+        """(start, 4 contact + corner) by cloth vertex."""
         xp = self.backend.xp
         corner = self.pairs.corner.ravel()
         entries = xp.flatnonzero(corner < cloth)
@@ -132,4 +129,4 @@ class Contacts:
         order = xp.argsort(owner, kind="stable")
         counts = xp.bincount(owner, minlength=cloth) if len(owner) else xp.zeros(cloth, xp.int64)
         start = xp.concatenate([xp.zeros(1, xp.int64), xp.cumsum(counts)]).astype(xp.int32)
-        return start, entries[order].astype(xp.int32), xp.flatnonzero(counts).astype(xp.int32)
+        return start, entries[order].astype(xp.int32)

@@ -38,7 +38,6 @@ class Filter:
 
     def __post_init__(self) -> None:
         self.fraction = self.backend.xp.full(self.vertices, _bits(1.0), self.backend.xp.int32)
-        self.collider_fraction = 1.0
 
     def per_vertex(self, pairs: Pairs, x: Any, x1: Any) -> Any:
         """Positions (V, 4) reached from x towards x1, each vertex as far as its pairs allow."""
@@ -58,13 +57,13 @@ class Filter:
 
     def whole(self, pairs: Pairs, x: Any, x1: Any) -> Any:
         """As `per_vertex`, with one fraction for everything: the paper's global filter."""
-        xp = self.backend.xp
-        earliest = xp.full(1, _bits(2.0), xp.int32)
-        self.backend.launch(
-            "first_impact", pairs.count, pairs.feature, pairs.corner, x, x1, pairs.offset, earliest
-        )
-        impact = float(self.backend.host(earliest).view(np.float32)[0])
-        self.fraction = xp.full(self.vertices, _bits(1.0 if impact > 1.0 else SAFETY * impact), xp.int32)
+        xp, fraction = self.backend.xp, 1.0
+        if pairs.count:
+            time = xp.empty(pairs.count, xp.float32)
+            self.backend.launch("pair_impact", pairs.count, pairs.feature, pairs.corner, x, x1, pairs.offset, time)
+            impact = float(time.min())
+            fraction = 1.0 if impact > 1.0 else SAFETY * impact
+        self.fraction = xp.full(self.vertices, _bits(fraction), xp.int32)
         return self._take(x, x1)
 
     def _share_colliders(self, lowered: Any, x: Any, x1: Any) -> Any:

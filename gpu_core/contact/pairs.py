@@ -13,7 +13,7 @@ from .broad_phase import BroadPhase, Candidates
 from .patches import Surface
 
 REST_SHARE = 0.3  #: thickness of a pair of one cloth, at most, as a share of its rest distance (method.md §14)
-MARGIN_SHARE = 0.25  #: how far a vertex may leave its sweep before the broad phase is redone, in mean edge lengths
+MARGIN_SHARE = 0.15  #: how far a vertex may leave its sweep before the broad phase is redone, in mean edge lengths
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,13 @@ class Proximity:
             "pair_near", pairs.count, pairs.feature, pairs.corner, x0, x1, pairs.offset, pairs.activation, slack, flags
         )
         return pairs.subset(xp.flatnonzero(flags))
+
+    def smallest_gap(self, x: Any) -> float:
+        """Smallest distance of a pair at x, m; the reach of contact where nothing is nearer."""
+        pairs, xp = self.pairs(x, x), self.backend.xp
+        distance = xp.full(pairs.count + 1, self.reach, xp.float32)
+        self.backend.launch("pair_distance", pairs.count, pairs.feature, pairs.corner, x, distance)
+        return float(distance.min())
 
     def _thick(self, found: Candidates, kept: Any) -> Pairs:
         xp, count = self.backend.xp, len(kept)

@@ -42,10 +42,10 @@ class Assembly:
         return len(self.mass)
 
 
-def assemble(cloths: tuple[Cloth, ...], step: float, form: BendingForm) -> Assembly:
-    """step: h, s. form: the family of bending rows."""
+def assemble(cloths: tuple[Cloth, ...], step: float, form: BendingForm, *, limit_in_hessian: bool) -> Assembly:
+    """step: h, s. form: the family of bending rows. limit_in_hessian: count the strain limit's stiffness in H."""
     offsets = np.concatenate([[0], np.cumsum([len(cloth.positions) for cloth in cloths])]).astype(np.int32)
-    membranes = [membrane(cloth) for cloth in cloths]
+    membranes = [membrane(cloth, limit_in_hessian=limit_in_hessian) for cloth in cloths]
     bendings = [bending(cloth, form) for cloth in cloths]
     mass = np.concatenate(
         [

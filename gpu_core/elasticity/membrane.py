@@ -28,14 +28,19 @@ class Membrane(NamedTuple):
     area: npt.NDArray[np.float64]  #: (T,) m²
 
 
-def membrane(cloth: Cloth) -> Membrane:
-    """Data of the membrane of one cloth; indices are the cloth's own."""
+def membrane(cloth: Cloth, *, limit_in_hessian: bool) -> Membrane:
+    """Data of the membrane of one cloth; indices are the cloth's own.
+
+    limit_in_hessian: whether H counts the strain limit's stiffness everywhere, as if it always acted (the textbook's
+    projective dynamics). It slows every iteration for a constraint that seldom acts.
+    """
     area = triangle_areas(cloth.rest_positions, cloth.triangles)
     rest_inverse = np.linalg.inv(_rest_edges(cloth))
     per_area = np.array(constraint_stiffness(cloth.material))
     stiffness = area[:, None] * per_area
     limit = np.full(len(area), 1.0 + cloth.material.strain_limit)
-    return Membrane(rest_inverse.reshape(-1, 4), stiffness, limit, _hessian(cloth, rest_inverse, stiffness), area)
+    constant = stiffness if limit_in_hessian else stiffness * [1.0, 1.0, 1.0, 0.0]
+    return Membrane(rest_inverse.reshape(-1, 4), stiffness, limit, _hessian(cloth, rest_inverse, constant), area)
 
 
 def constraint_stiffness(material: Material) -> tuple[float, float, float, float]:

@@ -66,8 +66,24 @@ FUNCTION float additive_ccd(const vec start[4], const vec moved[4], bool edges, 
     return t;
 }
 
-// Distance of each candidate at x and whether it can matter within the motion to x1, whatever fraction of it each
-// vertex takes: then the absolute paths count, not the relative ones.
+// Are the boxes that the two sides sweep farther apart than `reach`? A cheap way out before the exact distance.
+FUNCTION bool sweeps_apart(const vec p[4], const vec moved[4], bool edges, float reach)
+{
+    vec low[2], high[2];
+    int sides = first_side(edges);
+    for (int k = 0; k < 4; ++k) {
+        vec least = lower(p[k], p[k] + moved[k]), most = upper(p[k], p[k] + moved[k]);
+        int side = k < sides ? 0 : 1;
+        bool opens = k == 0 || k == sides;
+        low[side] = opens ? least : lower(low[side], least);
+        high[side] = opens ? most : upper(high[side], most);
+    }
+    vec a = low[0] - high[1], b = low[1] - high[0];
+    return maximum(maximum(maximum(a.x, b.x), maximum(a.y, b.y)), maximum(a.z, b.z)) > reach;
+}
+
+// 1 for a candidate that can matter in the motion from x to x1 whatever fraction of it each vertex takes: then the
+// absolute paths count, not the relative ones.
 KERNEL void candidate_reach(int i, const int *feature, const int *corner, const vec *x, const vec *x1, float reach,
                             int *matters)
 {
@@ -76,7 +92,8 @@ KERNEL void candidate_reach(int i, const int *feature, const int *corner, const 
     vec p[4], motion[4];
     load_corners(c, x, p);
     for (int k = 0; k < 4; ++k) motion[k] = x1[c[k]] - x[c[k]];
-    matters[i] = closest_points(p, edges).distance <= approach_bound(motion, edges) + reach;
+    matters[i] = !sweeps_apart(p, motion, edges, reach) &&
+                 closest_points(p, edges).distance <= approach_bound(motion, edges) + reach;
 }
 
 // One round of the filter. fraction: how much of its motion each vertex may take (bits of a float in [0, 1]).
@@ -102,16 +119,22 @@ KERNEL void filter_pair(int i, const int *feature, const int *corner, const vec 
         ATOMIC_MINIMUM(lowered + c[k], float_as_int(safety * t * (own ? f[k] : most)));
 }
 
-// Smallest time of impact over all pairs, for the paper's global filter (bits of a float).
-KERNEL void first_impact(int i, const int *feature, const int *corner, const vec *x, const vec *x1, const float *offset,
-                         int *earliest)
+// Time of impact of each pair when everything moves from x to x1 at one pace; 2 where nothing is hit.
+KERNEL void pair_impact(int i, const int *feature, const int *corner, const vec *x, const vec *x1, const float *offset,
+                        float *time)
 {
     const int *c = corner + 4 * i;
     vec p[4], motion[4];
     load_corners(c, x, p);
     for (int k = 0; k < 4; ++k) motion[k] = x1[c[k]] - x[c[k]];
-    float t = additive_ccd(p, motion, feature[2 * i] < 0, offset[i]);
-    if (t <= 1.0f) ATOMIC_MINIMUM(earliest, float_as_int(t));
+    time[i] = additive_ccd(p, motion, feature[2 * i] < 0, offset[i]);
+}
+
+KERNEL void pair_distance(int i, const int *feature, const int *corner, const vec *x, float *distance)
+{
+    vec p[4];
+    load_corners(corner + 4 * i, x, p);
+    distance[i] = closest_points(p, feature[2 * i] < 0).distance;
 }
 
 KERNEL void take_fraction(int v, const vec *x, const vec *x1, const int *fraction, vec *taken)

@@ -123,8 +123,7 @@ FUNCTION float component(vec a, int k) { return k == 0 ? a.x : k == 1 ? a.y : k 
 
 // Gather of the contacts of each vertex into the residual and the diagonal. incident: 4 contact + corner, by vertex.
 KERNEL void contact_residual(int v, const int *start, const int *incident, const vec *share, const vec *diagonal,
-                             const vec *correction, const float *rest_diagonal, vec *residual, float *added,
-                             float *total)
+                             const vec *correction, vec *residual, float *added, float *total)
 {
     vec sum = residual[v];
     float weight = 0.0f;
@@ -133,5 +132,5 @@ KERNEL void contact_residual(int v, const int *start, const int *incident, const
         sum = sum + component(share[i], corner) * correction[i];
         weight += component(diagonal[i], corner);
     }
-    residual[v] = sum, added[v] = weight, total[v] = rest_diagonal[v] + weight;
+    residual[v] = sum, added[v] += weight, total[v] += weight;
 }

@@ -37,10 +37,11 @@ FUNCTION bool limit_stretch(vec f1, vec f2, vec r1, vec r2, float trace, float d
 }
 
 // force: (2 per triangle) on corners 1 and 2; corner 0 takes minus their sum. N.
+// limited: stiffness of the strain limit where it acts now, else 0. N·m
 // rest_inverse: D⁻¹ of the rest edges, row by row, in the warp–weft frame, so F = [x1−x0, x2−x0] D⁻¹. 1/m
 // stiffness: rest area times (rotation, warp, weft, limit) stiffness, N·m; limit: largest allowed stretch.
 KERNEL void membrane_project(int t, const vec *x, const int *corners, const vec *rest_inverse, const vec *stiffness,
-                             const float *limit, vec *force)
+                             const float *limit, vec *force, float *limited)
 {
     vec origin = x[corners[3 * t]], e1 = x[corners[3 * t + 1]] - origin, e2 = x[corners[3 * t + 2]] - origin;
     vec d = rest_inverse[t], k = stiffness[t];
@@ -50,10 +51,20 @@ KERNEL void membrane_project(int t, const vec *x, const int *corners, const vec 
     polar_rotation(f1, f2, &r1, &r2, &trace, &determinant);
     vec p1 = k.x * (r1 - f1) + k.y * (direction(f1, r1) - f1);
     vec p2 = k.x * (r2 - f2) + k.z * (direction(f2, r2) - f2);
+    limited[t] = 0.0f;
     if (k.w > 0.0f && limit_stretch(f1, f2, r1, r2, trace, determinant, limit[t], &c1, &c2)) {
+        limited[t] = k.w;
         p1 = p1 + k.w * (c1 - f1);
         p2 = p2 + k.w * (c2 - f2);
     }
     force[2 * t] = d.x * p1 + d.y * p2;
     force[2 * t + 1] = d.z * p1 + d.w * p2;
+}
+
+// Row sum of |GᵀG| for one corner, G the gradient of F: times a stiffness it is a diagonal that bounds the constraint's
+// Hessian from above. The strain limit enters the system so, as contacts do: only where and while it acts.
+FUNCTION float limit_bound(vec d, int corner)
+{
+    vec g[3] = {make_vec(-d.x - d.z, -d.y - d.w, 0.0f), make_vec(d.x, d.y, 0.0f), make_vec(d.z, d.w, 0.0f)};
+    return fabsf(dot(g[corner], g[0])) + fabsf(dot(g[corner], g[1])) + fabsf(dot(g[corner], g[2]));
 }

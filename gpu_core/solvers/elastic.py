@@ -8,14 +8,21 @@ import numpy as np
 
 from ..backend import Backend
 from ..elasticity.assembly import Assembly, transpose_rows, triangle_incidence
+from .global_step import GlobalStep
 
 
 class Elastic:
     """Device arrays of the elastic terms. N cloth vertices."""
 
     def __init__(
-        self, backend: Backend, assembly: Assembly, step: float, gravity: tuple[float, float, float]
+        self,
+        backend: Backend,
+        assembly: Assembly,
+        step: float,
+        gravity: tuple[float, float, float],
+        limit_share: float,
     ) -> None:
+        """step: h, s. gravity: m/s². limit_share: 1 = the strain limit enters ΔH where it acts, 0 = H holds it."""
         self.backend, self.vertices, self.h, self.gravity = backend, assembly.vertices, step, gravity
         integers = lambda values: backend.array(values, np.int32)  # noqa: E731
         xp, triangles, rows = backend.xp, len(assembly.triangles), assembly.rows
@@ -25,6 +32,7 @@ class Elastic:
         self.membrane_stiffness = backend.array(assembly.membrane_stiffness)
         self.limit = backend.array(assembly.limit)
         self.membrane_force = xp.zeros((2 * triangles, 4), xp.float32)
+        self.limited, self.limit_share = xp.zeros(triangles, xp.float32), limit_share
         self.rows = integers(rows.indptr), integers(rows.indices), backend.array(rows.data)
         self.row_stiffness, self.row_rest = backend.array(assembly.row_stiffness), backend.array(assembly.row_rest)
         self.row_hinge = integers(assembly.row_hinge)
@@ -43,14 +51,17 @@ class Elastic:
         drag = (start, velocity, self.normal, self.drag, forwarded, self.h, self.gravity, z)
         self.backend.sequence([self._normals(start), ("inertia_target", self.vertices, drag)])()
 
-    def residual_launches(self, x: Any, z: Any, residual: Any) -> list[Any]:
-        """Kernels that fill residual (N, 4) = −∇(inertia + Ψ) at x."""
+    def residual_launches(self, x: Any, z: Any, system: GlobalStep) -> list[Any]:
+        """Kernels that fill the system's residual (N, 4) = −∇(inertia + Ψ) at x, its ΔH and diag(H + ΔH)."""
         rows = (*self.rows, self.row_stiffness, self.row_hinge, self.row_rest, self.normal, self.bending_force)
         gather = (
             x, z, self.inertia, self.free, *self.incident, self.membrane_force, *self.gather, self.bending_force,
-            self.pin_stiffness, self.pin_target, residual,
+            self.pin_stiffness, self.pin_target, self.rest_inverse, self.limited, self.limit_share,
+            system.rest_diagonal, system.residual, system.added, system.total_diagonal,
         )  # fmt: skip
-        membrane = (x, self.corners, self.rest_inverse, self.membrane_stiffness, self.limit, self.membrane_force)
+        membrane = (
+            x, self.corners, self.rest_inverse, self.membrane_stiffness, self.limit, self.membrane_force, self.limited,
+        )  # fmt: skip
         return [
             ("membrane_project", len(self.corners), membrane),
             *([self._normals(x)] if self.curved else []),

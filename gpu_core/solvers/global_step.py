@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,8 @@ from ..backend import Backend
 from ..elasticity.assembly import Assembly, off_diagonal
 from ..subspace import Subspace
 from .parameters import NdbParameters
+
+Dense = npt.NDArray[np.float64]
 
 CHUNK = 512  #: vertices per partial sum of a projection
 CHEBYSHEV_RESERVE = 1.03  #: on λ_max, which Lanczos approaches from below
@@ -48,23 +49,19 @@ class GlobalStep:
         """increment ← U Λ⁻¹ Uᵀ residual (eq. 16): no contact, no relaxation."""
         self._project(self.large, None, x, rest)
 
-    def reuse(self, x: Any, rest: Any, gram: Gram | None, *, relaxed: bool = True) -> None:
-        """increment ← solution in span(V) with contacts (eq. 18), in span(U) without, then relaxed (eq. 17)."""
+    def reuse(self, x: Any, rest: Any, *, relaxed: bool = True) -> None:
+        """increment ← solution in span(V) with ΔH (eq. 18), in span(U) without, then relaxed (eq. 17)."""
+        gram = self._gram()
         self._project(self.large if gram is None else self.small, gram, x, rest)
         if relaxed:
             self._relax()
 
-    def forget_contacts(self) -> None:
-        """ΔH ← 0."""
-        self.added[:] = 0.0
-        self.total_diagonal[:] = self.rest_diagonal
-
-    def _project(self, rank: int, gram: Gram | None, x: Any, rest: Any) -> None:
+    def _project(self, rank: int, gram: Dense | None, x: Any, rest: Any) -> None:
         self._prolong(self._solve(rank, gram, x, rest))
         if self.parameters.base == "rest":  # X + Vq − x: what lies outside the subspace is thrown away
             self.increment -= (x[: self.vertices] - rest) * self.free[:, None]
 
-    def _solve(self, rank: int, gram: Gram | None, x: Any, rest: Any) -> npt.NDArray[np.float64]:
+    def _solve(self, rank: int, gram: Dense | None, x: Any, rest: Any) -> Dense:
         """q (rank, 3) of the reduced system."""
         if rank == 0:
             return np.zeros((0, 3))
@@ -77,10 +74,10 @@ class GlobalStep:
             right = self._restrict(carried, rank) + eigenvalues[:, None] * self._restrict(away, rank)
         if gram is None:
             return np.asarray(right / eigenvalues[:, None])
-        matrix = np.diag(eigenvalues) + gram()
+        matrix = np.diag(eigenvalues) + gram
         return np.asarray(scipy.linalg.solve(matrix, right, assume_a="pos"))
 
-    def _restrict(self, vector: Any, rank: int) -> npt.NDArray[np.float64]:
+    def _restrict(self, vector: Any, rank: int) -> Dense:
         """Uᵀ vector: (rank, 3)."""
         partial = (self._modes, vector, self.vertices, CHUNK, self._chunks, self._partial)
         self.backend.sequence(
@@ -91,12 +88,35 @@ class GlobalStep:
         )()
         return self.backend.host(self._reduced[:rank, :3]).astype(np.float64)
 
-    def _prolong(self, q: npt.NDArray[np.float64]) -> None:
+    def _prolong(self, q: Dense) -> None:
         padded = np.zeros((max(1, len(q)), 4), np.float32)
         padded[: len(q), :3] = q
         reduced = self.backend.array(padded)
         arguments = (self._modes, reduced, self.vertices, len(q), self.increment)
         self.backend.launch("prolong", self.vertices, *arguments)
+
+    def _gram(self) -> Dense | None:
+        """VᵀΔHV (r, r) over the vertices with an entry in ΔH; None where there are none."""
+        xp, backend, pairs = self.backend.xp, self.backend, len(self._triangle)
+        touched = xp.flatnonzero(self.added).astype(xp.int32)
+        count = len(touched)
+        if count == 0:
+            return None
+        chunks = -(-count // CHUNK)
+        partial = xp.empty((pairs, chunks), xp.float32)
+        if self._outer is not None:
+            stored = (self._outer, self.added, touched, self.vertices, count, CHUNK, chunks, partial)
+            backend.launch("gram_stored", pairs * chunks, *stored)
+        else:
+            columns = xp.empty((self.small, count), xp.float32)
+            modes = (self._modes, touched, self.vertices, count, columns)
+            syrk = (columns, self.added, touched, self._row_pair, count, CHUNK, chunks, partial)
+            backend.sequence([("touched_modes", self.small * count, modes), ("gram_partial", pairs * chunks, syrk)])()
+        sums = backend.host(partial).astype(np.float64).sum(axis=1)
+        matrix = np.zeros((self.small, self.small))
+        matrix[self._triangle[:, 0], self._triangle[:, 1]] = sums
+        matrix[self._triangle[:, 1], self._triangle[:, 0]] = sums
+        return matrix
 
     def _relaxation(self, modes: Subspace) -> list[Any]:
         """The sweeps, from `increment` back to `increment`: an even number."""
@@ -137,31 +157,3 @@ def chebyshev_coefficients(low: float, high: float, sweeps: int) -> list[tuple[f
         steps.append((following * rho, 2.0 * following / radius))
         rho = following
     return steps
-
-
-class Gram:
-    """VᵀΔHV (r, r) over the vertices that contacts touch; bound once for a set of contacts."""
-
-    def __init__(self, step: GlobalStep, touched: Any) -> None:
-        xp, backend = step.backend.xp, step.backend
-        count, rank, pairs = len(touched), step.small, len(step._triangle)
-        chunks = -(-count // CHUNK)
-        self._step, self._partial = step, xp.zeros((pairs, chunks), xp.float32)
-        self._run: Callable[[], None]
-        if step._outer is not None:
-            stored = (step._outer, step.added, touched, step.vertices, count, CHUNK, chunks, self._partial)
-            self._run = backend.sequence([("gram_stored", pairs * chunks, stored)])
-            return
-        columns = xp.zeros((rank, count), xp.float32)
-        backend.launch("touched_modes", rank * count, step._modes, touched, step.vertices, count, columns)
-        syrk = (columns, step.added, touched, step._row_pair, count, CHUNK, chunks, self._partial)
-        self._run = backend.sequence([("gram_partial", pairs * chunks, syrk)])
-
-    def __call__(self) -> npt.NDArray[np.float64]:
-        self._run()
-        step = self._step
-        sums = step.backend.host(self._partial).astype(np.float64).sum(axis=1)
-        matrix = np.zeros((step.small, step.small))
-        matrix[step._triangle[:, 0], step._triangle[:, 1]] = sums
-        matrix[step._triangle[:, 1], step._triangle[:, 0]] = sums
-        return matrix

@@ -11,7 +11,7 @@ from ..contact.barrier import Ages, Contacts, VertexData, no_ages
 from ..contact.filter import Filter
 from ..contact.pairs import Pairs, Proximity
 from .elastic import Elastic
-from .global_step import GlobalStep, Gram
+from .global_step import GlobalStep
 from .parameters import NdbParameters
 
 
@@ -63,7 +63,7 @@ class Ndb:
         self.z = xp.zeros((vertices.cloth, 4), xp.float32)
         self.free = xp.zeros((filter_.vertices, 1), bool)
         self.free[: vertices.cloth, 0] = vertices.free != 0
-        self._elastic_residual = elastic.residual_launches(self.x, self.z, global_step.residual)
+        self._elastic_residual = elastic.residual_launches(self.x, self.z, global_step)
         self._add_increment = ("add_increment", vertices.cloth, (global_step.increment, self.x))
 
     def step(self, state: NdbState, target: Any) -> tuple[NdbState, StepReport]:
@@ -116,18 +116,14 @@ class Ndb:
     def _local_global(self, contacts: Contacts | None, report: StepReport) -> float:
         """LG iterations until ‖Δx‖∞ falls below the inner tolerance; returns the last ‖Δx‖∞."""
         step, backend = self.global_step, self.backend
-        launches, gram, change = list(self._elastic_residual), None, 0.0
+        local = backend.sequence(self._residual_launches(contacts))
         after: list[Callable[[], None]] = [backend.sequence([self._add_increment])]
         if contacts:
-            launches += contacts.residual_launches(self.x, self.start, step.residual, step.added, step.total_diagonal)
-            gram = Gram(step, contacts.touched)
             after.append(contacts.partial_ccd(self.x))
-        else:
-            step.forget_contacts()
-        local = backend.sequence(launches)
+        change = 0.0
         for _ in range(self.parameters.inner_iterations):
             local()
-            step.reuse(self.x, self.rest, gram)
+            step.reuse(self.x, self.rest)
             for run in after:
                 run()
             report.iterations += 1
@@ -135,6 +131,14 @@ class Ndb:
             if not change > self.inner_tolerance:
                 break
         return change
+
+    def _residual_launches(self, contacts: Contacts | None) -> list[Any]:
+        step = self.global_step
+        if contacts is None:
+            return self._elastic_residual
+        return self._elastic_residual + contacts.residual_launches(
+            self.x, self.start, step.residual, step.added, step.total_diagonal
+        )
 
     def _judge(self, report: StepReport, change: float, reached: Any, before: Any, contacts: Contacts | None) -> None:
         """Converged: LG has settled, nothing was cut off, and contact was set up where the step ends."""
@@ -160,13 +164,10 @@ class Ndb:
         if not parameters.forwarding or cut == 0.0:
             return nothing
         self.x[:] = feasible
-        launches, gram = list(self._elastic_residual), None
         if contacts:
             contacts.age[:] = xp.minimum(contacts.age, 0)
-            launches += contacts.residual_launches(self.x, self.start, step.residual, step.added, step.total_diagonal)
-            gram = Gram(step, contacts.touched)
-        self.backend.sequence(launches)()
-        step.reuse(self.x, self.rest, gram, relaxed=False)
+        self.backend.sequence(self._residual_launches(contacts))()
+        step.reuse(self.x, self.rest, relaxed=False)
         forwarded = 2.0 * step.increment
         if parameters.forwarding_cap is not None:
             size = xp.sqrt((forwarded * forwarded).sum(axis=1, keepdims=True))

@@ -30,6 +30,7 @@ class NdbParameters:
     activation: float = 1.0e-3  #: least d̂, m
     near_slack: float = 1.0e-3  #: contacts are prepared this much beyond ξ + d̂ + the motion's reach, m
     bending: BendingForm = "hinge"
+    limit: Literal["added", "constant"] = "added"  #: strain limit in ΔH while it acts, or everywhere in H
     forwarding: bool = False  #: residual forwarding (§8)
     forwarding_cap: float | None = 2.0e-3  #: largest forwarded displacement, m
     forwarding_time: float = 1.0  #: ε_TOI: forwards when less than this fraction of the motion could be taken
@@ -39,7 +40,7 @@ def paper() -> NdbParameters:
     """What the paper prints, as far as it prints it. See method.md §14 for what of this does not work."""
     return NdbParameters(
         relaxation="a_jacobi", jacobi_weight=1.0, base="rest", gram="stored", filter="global", start="warm",
-        law=PAPER_LAW, forwarding=True, forwarding_cap=None,
+        law=PAPER_LAW, limit="constant", forwarding=True, forwarding_cap=None,
     )  # fmt: skip
 
 
