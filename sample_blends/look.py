@@ -1,0 +1,74 @@
+"""Materials of the sample scenes, all procedural."""
+
+from __future__ import annotations
+
+import bpy
+
+Colour = tuple[float, float, float]  #: linear RGB
+
+GROUND: Colour = (0.30, 0.028, 0.035)  #: madder red
+STRIPE: Colour = (0.80, 0.70, 0.52)  #: undyed cotton
+STRIPES = ((0.050, 0.062), (0.072, 0.078))  #: from … to, as fractions of the sheet's width from its hem
+
+
+def fabric() -> bpy.types.Material:
+    """Matt cotton with woven stripes along the hem, which show how the cloth stretches and folds."""
+    material, nodes, links, surface = _surface("Cotton", GROUND)
+    surface.inputs["Roughness"].default_value = 0.85
+    surface.inputs["Sheen Weight"].default_value = 0.25
+    surface.inputs["Sheen Roughness"].default_value = 0.4
+    uv = nodes.new("ShaderNodeUVMap")
+    axes = nodes.new("ShaderNodeSeparateXYZ")
+    links.new(uv.outputs["UV"], axes.inputs["Vector"])
+    hem = _math(material, "MINIMUM", *(_math(material, "PINGPONG", axes.outputs[axis], 0.5) for axis in "XY"))
+    ramp = nodes.new("ShaderNodeValToRGB")
+    links.new(hem, ramp.inputs["Fac"])
+    links.new(ramp.outputs["Color"], surface.inputs["Base Color"])
+    _paint_stripes(ramp.color_ramp)
+    return material
+
+
+def plaster(colour: Colour = (0.55, 0.53, 0.50)) -> bpy.types.Material:
+    material, _, _, surface = _surface("Plaster", colour)
+    surface.inputs["Roughness"].default_value = 0.9
+    return material
+
+
+def varnish() -> bpy.types.Material:
+    material, _, _, surface = _surface("Varnish", (0.62, 0.60, 0.56))
+    surface.inputs["Roughness"].default_value = 0.35
+    return material
+
+
+def _surface(
+    name: str, colour: Colour
+) -> tuple[bpy.types.Material, bpy.types.Nodes, bpy.types.NodeLinks, bpy.types.ShaderNode]:
+    material = bpy.data.materials.new(name)
+    material.use_nodes = True
+    material.diffuse_color = (*colour, 1.0)
+    surface = next(node for node in material.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
+    surface.inputs["Base Color"].default_value = (*colour, 1.0)
+    return material, material.node_tree.nodes, material.node_tree.links, surface
+
+
+def _math(
+    material: bpy.types.Material, operation: str, *operands: bpy.types.NodeSocket | float
+) -> bpy.types.NodeSocket:
+    node = material.node_tree.nodes.new("ShaderNodeMath")
+    node.operation = operation
+    for socket, operand in zip(node.inputs, operands, strict=False):
+        if isinstance(operand, float):
+            socket.default_value = operand
+        else:
+            material.node_tree.links.new(operand, socket)
+    return node.outputs[0]
+
+
+def _paint_stripes(ramp: bpy.types.ColorRamp) -> None:
+    ramp.interpolation = "CONSTANT"
+    first, last = ramp.elements
+    first.color = last.color = (*GROUND, 1.0)
+    last.position = 1.0
+    for start, end in STRIPES:
+        ramp.elements.new(start).color = (*STRIPE, 1.0)
+        ramp.elements.new(end).color = (*GROUND, 1.0)

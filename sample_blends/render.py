@@ -1,0 +1,51 @@
+"""Renders one frame of a .blend file with the file's own camera and settings.
+
+    python -m taffeta.sample_blends.render FILE.blend PICTURE.png [--frame N] [--percentage P]
+
+A baked cloth needs no add-on here: Blender's Mesh Cache modifier plays it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import bpy
+
+HEM = 1.0e-3  #: m, how thick the picture shows cloth
+
+
+def render(blend: Path, picture: Path, frame: int | None = None, percentage: int = 100) -> None:
+    """Write `picture` (PNG); `frame` None takes the last one, `percentage` scales the file's resolution."""
+    bpy.ops.wm.open_mainfile(filepath=str(blend.resolve()))
+    scene = bpy.context.scene
+    scene.frame_set(scene.frame_end if frame is None else frame)
+    for thing in scene.objects:
+        if any(modifier.type == "MESH_CACHE" for modifier in thing.modifiers):
+            _give_body(thing)
+    picture.parent.mkdir(parents=True, exist_ok=True)
+    scene.render.filepath = str(picture.resolve())
+    scene.render.resolution_percentage = percentage
+    bpy.ops.render.render(write_still=True)
+
+
+def _give_body(cloth: bpy.types.Object) -> None:
+    """A thickness and rounder folds, in the picture only."""
+    body = cloth.modifiers.new("Body", "SOLIDIFY")
+    body.thickness, body.offset = HEM, 0.0
+    smooth = cloth.modifiers.new("Smooth", "SUBSURF")
+    smooth.levels = smooth.render_levels = 1
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("blend", type=Path)
+    parser.add_argument("picture", type=Path)
+    parser.add_argument("--frame", type=int)
+    parser.add_argument("--percentage", type=int, default=100)
+    options = parser.parse_args()
+    render(options.blend, options.picture, options.frame, options.percentage)
+
+
+if __name__ == "__main__":
+    main()

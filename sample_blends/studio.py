@@ -1,0 +1,84 @@
+"""Floor, light, camera and film of the sample scenes, so that a saved sample renders as it is."""
+
+from __future__ import annotations
+
+from math import cos, radians, sin
+
+import bpy
+from mathutils import Vector
+
+from .look import plaster
+
+Point = tuple[float, float, float]
+
+AZIMUTH, ELEVATION = radians(-62.0), radians(16.0)  #: where the camera stands, seen from the target
+LENS = 70.0  #: mm
+KEY = ((1.6, -1.5, 2.6), 1.4, 105.0)  #: place, m; width, m; power, W
+FILL = ((-2.4, -1.0, 1.6), 2.0, 22.0)
+RIM = ((-0.8, 2.2, 2.2), 1.0, 60.0)
+BACKDROP = 30.0  #: m, half the floor's width
+SAMPLES = 64  #: a pixel; denoised
+
+
+def light_and_film(target: Point, distance: float, frames: int) -> None:
+    """Set up everything but the actors: a camera `distance` m from `target`, and `frames` frames at 24 fps."""
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, frames
+    scene.render.fps, scene.render.fps_base = 24, 1.0
+    scene.gravity = (0.0, 0.0, -9.81)
+    scene.frame_set(1)
+    _add_floor()
+    _add_sky(scene)
+    for name, (place, width, power) in (("Key", KEY), ("Fill", FILL), ("Rim", RIM)):
+        _add_light(name, place, width, power, target)
+    _add_camera(scene, Vector(target), distance)
+    _load_film(scene)
+
+
+def _add_floor() -> None:
+    mesh = bpy.data.meshes.new("Floor")
+    corners = [(x * BACKDROP, y * BACKDROP, 0.0) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+    mesh.from_pydata(corners, [], [(0, 1, 2, 3)])
+    mesh.materials.append(plaster())
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Floor", mesh))
+
+
+def _add_sky(scene: bpy.types.Scene) -> None:
+    scene.world = bpy.data.worlds.new("Sky")
+    scene.world.use_nodes = True
+    background = next(node for node in scene.world.node_tree.nodes if node.type == "BACKGROUND")
+    background.inputs["Color"].default_value = (0.60, 0.68, 0.80, 1.0)
+    background.inputs["Strength"].default_value = 0.25
+
+
+def _add_light(name: str, place: Point, width: float, power: float, target: Point) -> None:
+    lamp = bpy.data.lights.new(name, "AREA")
+    lamp.shape, lamp.size, lamp.energy = "DISK", width, power
+    light = bpy.data.objects.new(name, lamp)
+    bpy.context.scene.collection.objects.link(light)
+    _aim(light, Vector(place), Vector(target))
+
+
+def _add_camera(scene: bpy.types.Scene, target: Vector, distance: float) -> None:
+    optics = bpy.data.cameras.new("Camera")
+    optics.lens = LENS
+    camera = bpy.data.objects.new("Camera", optics)
+    scene.collection.objects.link(camera)
+    away = Vector((cos(AZIMUTH) * cos(ELEVATION), sin(AZIMUTH) * cos(ELEVATION), sin(ELEVATION)))
+    _aim(camera, target + distance * away, target)
+    scene.camera = camera
+
+
+def _aim(thing: bpy.types.Object, place: Vector, target: Vector) -> None:
+    thing.location = place
+    thing.rotation_euler = (target - place).to_track_quat("-Z", "Y").to_euler()
+
+
+def _load_film(scene: bpy.types.Scene) -> None:
+    scene.render.engine = "CYCLES"
+    scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = 960, 540, 100
+    scene.render.image_settings.file_format = "PNG"
+    scene.cycles.device, scene.cycles.samples, scene.cycles.use_denoising = "CPU", SAMPLES, True
+    scene.cycles.use_adaptive_sampling = True
+    scene.view_settings.view_transform = "AgX"
+    scene.view_settings.look = "AgX - Medium High Contrast"
