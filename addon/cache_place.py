@@ -45,7 +45,9 @@ def target(scene: bpy.types.Scene, blend: Path | None = None) -> Path:
         return beside(home.resolve(), scene)
     if bpy.app.background:
         raise SceneError(
-            scene.name, "the .blend file has never been saved, so the cache has no place", "Save the file and bake again"
+            scene.name,
+            "the .blend file has never been saved, so the cache has no place",
+            "Save the file and bake again",
         )
     return temporary(scene)
 
@@ -86,7 +88,7 @@ def make_writable(folder: Path) -> None:
 
 
 def free_job(folder: Path) -> None:
-    """Delete the job inside a cache folder: the files that `gpu_core.job` writes, and nothing else. Raises DiskError."""
+    """Delete the job inside a cache folder: what `gpu_core.job` writes and nothing else. Raises DiskError."""
     place = folder / JOB
     with disk_errors(place):
         for pattern in JOB_FILES:

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .report import Failure, Report, standard_output
+from .report import CommandError, Report, standard_output
 
 FRAMES = re.compile(r"(-?\d+):(-?\d+)")
 
@@ -29,7 +28,7 @@ def main(arguments: Sequence[str], program: str) -> int:
         report = Report(options.command)
         try:
             COMMANDS[options.command](options, report)
-        except Failure as failure:
+        except CommandError as failure:
             report.fail(failure)
         report.write(output, options.json)
     return report.exit_code
@@ -41,8 +40,8 @@ def _parser(program: str) -> argparse.ArgumentParser:
 
     bake = commands.add_parser("bake", help="simulate the cloth of a .blend file into its cache")
     _add_file(bake)
-    bake.add_argument("--backend", choices=("auto", "cpu", "cuda"), help="where the solver runs; default: as in the file")
-    bake.add_argument("--cache", type=Path, metavar="DIR", help="cache folder; default: taffeta_cache beside the .blend")
+    bake.add_argument("--backend", choices=("auto", "cpu", "cuda"), help="where the solver runs")
+    bake.add_argument("--cache", type=Path, metavar="DIR", help="default: taffeta_cache beside the .blend")
     bake.add_argument("--save-blend", type=Path, metavar="OUT.blend", help="save the scene playing its cache")
     bake.add_argument("--resume", action="store_true", help="continue after the last frame in the cache")
 

@@ -1,4 +1,4 @@
-"""The commands that need Blender: bake, check, sample. They raise `Failure`; the report gets the rest."""
+"""The commands that need Blender: bake, check, sample. They raise `CommandError`; the report gets the rest."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ from ..gpu_core.scene_check import check_frame
 from . import cache_place, session
 from .bake_progress import Phase, Progress
 from .gather import FrameRange, cloth_objects, gather
-from .report import Exit, Failure, Report
+from .report import CommandError, Exit, Report
+from .writeback import blend_path
 
 ROOT_PACKAGE = __package__.rpartition(".")[0]
-FINDINGS_SHOWN = 3  #: per frame, in the lines for people
+FINDINGS_SHOWN = 3  #: per frame
 
 EXIT_CODES = {
     "nothing": Exit.NOTHING_TO_DO,
@@ -55,12 +56,12 @@ def failures() -> Iterator[None]:
     """What may be wrong with a scene, a cache or a disk ends the command."""
     try:
         yield
-    except session.NothingToDo as error:
-        raise Failure(Exit.NOTHING_TO_DO, str(error)) from error
+    except session.NothingToDoError as error:
+        raise CommandError(Exit.NOTHING_TO_DO, str(error)) from error
     except SceneError as error:
-        raise Failure(Exit.BAD_SCENE, str(error), error.object) from error
+        raise CommandError(Exit.BAD_SCENE, str(error), error.object) from error
     except (CacheError, DiskError) as error:
-        raise Failure(Exit.BAD_SCENE, str(error)) from error
+        raise CommandError(Exit.BAD_SCENE, str(error)) from error
 
 
 def bake(options: Namespace, report: Report) -> None:
@@ -86,42 +87,40 @@ def bake(options: Namespace, report: Report) -> None:
         progress = session.finish(bpy.context)
         _report_bake(report, bake, progress)
         if progress.phase is Phase.FAILED:
-            raise Failure(EXIT_CODES[progress.kind], progress.text, progress.culprit)
+            raise CommandError(EXIT_CODES[progress.kind], progress.text, progress.culprit)
         if out is not None:
             _save(out, bake.folder if options.cache else None)
             report.values["saved"] = str(out)
             report.lines.append(f"saved {out}")
         if progress.phase is Phase.CANCELLED:
-            raise Failure(Exit.CANCELLED, progress.headline)
+            raise CommandError(Exit.CANCELLED, progress.headline)
 
 
 def check(options: Namespace, report: Report) -> None:
     _open(options.file)
     with failures():
         if not cloth_objects(bpy.context.scene):
-            raise Failure(Exit.NOTHING_TO_DO, "No object has the role Cloth")
+            raise CommandError(Exit.NOTHING_TO_DO, "No object has the role Cloth")
         folder = cache_place.current(bpy.context.scene)
-        if cache.inspect(folder)[0] is CacheState.MISSING:
-            raise Failure(Exit.NOTHING_TO_DO, f"There is no cache in {folder}. Bake first")
+        _require_cache(*cache.inspect(folder)[:2])
         contents = cache.read_contents(folder)
         scene = gather(bpy.context, (contents.frame_start, contents.frame_end))
         state, reason, done = cache.inspect(folder, job.digest(scene))
-        if state in (CacheState.STALE, CacheState.CORRUPT):
-            raise Failure(Exit.BAD_SCENE, f"{reason}. Bake again")
+        _require_cache(state, reason)
         frames = _frames_to_check(options.frames, contents.frame_start, done)
         report.values |= {"cache": str(folder), "state": state.value, "frames": list(frames)}
         _check_frames(scene, folder, frames, report)
         if state is CacheState.PARTIAL and options.frames is None:
-            raise Failure(Exit.BAD_SCENE, f"The bake is not whole: {reason}. Resume it (bake --resume)")
+            raise CommandError(Exit.BAD_SCENE, f"The bake is not whole: {reason}. Resume it (bake --resume)")
 
 
 def sample(options: Namespace, report: Report) -> None:
     package = f"{ROOT_PACKAGE}.sample_blends"
     if util.find_spec(package) is None:
-        raise Failure(Exit.USAGE, "Samples are part of Taffeta's sources, not of the installed extension")
+        raise CommandError(Exit.USAGE, "Samples are part of Taffeta's sources, not of the installed extension")
     samples = import_module(package)
     if options.name not in samples.NAMES:
-        raise Failure(Exit.USAGE, f"There is no sample {options.name!r}; there are: {', '.join(samples.NAMES)}")
+        raise CommandError(Exit.USAGE, f"There is no sample {options.name!r}; there are: {', '.join(samples.NAMES)}")
     bpy.ops.wm.read_homefile(use_empty=True)
     samples.build(options.name, options.vertices)
     _save_as(options.out.resolve())
@@ -133,14 +132,14 @@ def sample(options: Namespace, report: Report) -> None:
 def _open(file: Path | None) -> None:
     if file is None:
         if not bpy.data.filepath:
-            raise Failure(Exit.USAGE, "Name a .blend file")
+            raise CommandError(Exit.USAGE, "Name a .blend file")
         return
     if not file.is_file():
-        raise Failure(Exit.BAD_SCENE, f"{file} does not exist. Name a saved .blend file")
+        raise CommandError(Exit.BAD_SCENE, f"{file} does not exist. Name a saved .blend file")
     try:
         bpy.ops.wm.open_mainfile(filepath=str(file.resolve()), load_ui=False)
     except RuntimeError as error:
-        raise Failure(Exit.BAD_SCENE, f"Blender cannot open {file}: {str(error).strip()}") from error
+        raise CommandError(Exit.BAD_SCENE, f"Blender cannot open {file}: {str(error).strip()}") from error
 
 
 def _follow(bake: session.Bake, quiet: bool) -> None:
@@ -177,10 +176,8 @@ def _report_bake(report: Report, bake: session.Bake, progress: Progress) -> None
 
 
 def _save(out: Path, chosen: Path | None) -> None:
-    """Save the baked scene; a cache folder chosen on the command line is remembered in it, so that it is found again."""
+    """Save the baked scene; it remembers a cache folder that was chosen on the command line."""
     if chosen is not None:
-        from .writeback import blend_path
-
         bpy.context.scene.taffeta.cache_folder = blend_path(chosen, out)
     _save_as(out)
 
@@ -190,17 +187,26 @@ def _save_as(out: Path) -> None:
         out.parent.mkdir(parents=True, exist_ok=True)
         bpy.ops.wm.save_as_mainfile(filepath=str(out), check_existing=False)
     except (OSError, RuntimeError) as error:
-        raise Failure(Exit.BAD_SCENE, f"{out} cannot be saved: {str(error).strip()}. Choose another place") from error
+        raise CommandError(
+            Exit.BAD_SCENE, f"{out} cannot be saved: {str(error).strip()}. Choose another place"
+        ) from error
+
+
+def _require_cache(state: CacheState, reason: str) -> None:
+    if state is CacheState.MISSING:
+        raise CommandError(Exit.NOTHING_TO_DO, f"{reason}. Bake first")
+    if state in (CacheState.STALE, CacheState.CORRUPT):
+        raise CommandError(Exit.BAD_SCENE, f"{reason}. Bake again")
 
 
 def _frames_to_check(asked: FrameRange | None, start: int, done: int) -> FrameRange:
     first, last = start, start + done - 1
     if done == 0:
-        raise Failure(Exit.NOTHING_TO_DO, "The cache holds no frame yet")
+        raise CommandError(Exit.NOTHING_TO_DO, "The cache holds no frame yet")
     if asked is None:
         return first, last
     if asked[0] > asked[1] or asked[0] < first or asked[1] > last:
-        raise Failure(Exit.BAD_SCENE, f"The cache holds frames {first}:{last}, not {asked[0]}:{asked[1]}")
+        raise CommandError(Exit.BAD_SCENE, f"The cache holds frames {first}:{last}, not {asked[0]}:{asked[1]}")
     return asked
 
 
@@ -210,9 +216,10 @@ def _check_frames(scene: Scene, folder: Path, frames: FrameRange, report: Report
     verdicts: list[dict[str, Any]] = []
     for frame in range(frames[0], frames[1] + 1):
         findings = check_frame(scene, frame, [positions[frame - start] for positions in caches])
-        verdicts.append({"frame": frame, "intersections": len(findings), "first": [str(entry) for entry in findings[:1]]})
+        texts = [str(entry) for entry in findings[:FINDINGS_SHOWN]]
+        verdicts.append({"frame": frame, "intersections": len(findings), "findings": texts})
         report.lines.append(f"frame {frame}: {f'{len(findings)} intersections' if findings else 'clean'}")
-        report.lines.extend(f"  {entry}" for entry in findings[:FINDINGS_SHOWN])
+        report.lines.extend(f"  {text}" for text in texts)
     bad = [verdict["frame"] for verdict in verdicts if verdict["intersections"]]
     report.values |= {"verdicts": verdicts, "intersecting_frames": bad, "clean": not bad}
     summary = f"{len(bad)} of {len(verdicts)} frames intersect" if bad else f"all {len(verdicts)} frames are clean"

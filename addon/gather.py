@@ -13,7 +13,7 @@ import bpy
 
 from ..gpu_core.scene import Scene, Settings
 from . import keys, modifier
-from .reader import ClothReader, ColliderReader, number
+from .reader import ClothReader, ColliderReader, Reader, number
 
 FrameRange = tuple[int, int]
 
@@ -57,11 +57,12 @@ def gather_by_frame(context: bpy.types.Context, frames: FrameRange | None = None
         undo.enter_context(_current_frame_kept(scene))
         cloths = [ClothReader(item, settings, cloth_keys[item.name_full]) for item in cloth_objects(scene)]
         colliders = [ColliderReader(item, settings) for item in collider_objects(scene)]
-        for reader in cloths:
-            undo.enter_context(modifier.suspended(list(reader.item.modifiers)[modifier.place(reader.item) :]))
+        for item in cloth_objects(scene):
+            undo.enter_context(modifier.suspended(list(item.modifiers)[modifier.place(item) :]))
+        readers: list[Reader] = [*cloths, *colliders]
         for frame in range(settings.frame_start, settings.frame_end + 1):
             scene.frame_set(frame)
-            for reader in (*cloths, *colliders):
+            for reader in readers:
                 reader.read(context.evaluated_depsgraph_get(), frame)
             yield (frame - settings.frame_start + 1) / settings.frames
     return Scene(

@@ -90,7 +90,7 @@ class TAFFETA_OT_bake(bpy.types.Operator):
     def _start(self, context: bpy.types.Context) -> bool:
         try:
             session.start(session.Bake(context, resume=self.resume))
-        except (session.NothingToDo, SceneError, DiskError) as error:
+        except (session.NothingToDoError, SceneError, DiskError) as error:
             self.report({"ERROR"}, str(error))
             return False
         return True

@@ -254,7 +254,7 @@ class SceneProperties(bpy.types.PropertyGroup):
     )
     tolerance: FloatProperty(
         name="Tolerance (m/s)",
-        description="A step has converged when no vertex is still corrected faster than this. Smaller is calmer and slower",
+        description="A step has converged when no vertex is still corrected faster than this: smaller is calmer",
         default=Settings.tolerance,
         min=1.0e-5,
         soft_min=1.0e-3,
@@ -294,8 +294,8 @@ class SceneProperties(bpy.types.PropertyGroup):
     )
     strict_start: BoolProperty(
         name="Refuse Tangled Start",
-        description="Refuse to bake when meshes intersect at the start frame, instead of freeing those places until they "
-        "have separated",
+        description="Refuse to bake when meshes intersect at the start frame, instead of freeing those places "
+        "until they have separated",
         default=Settings.strict_start,
     )
     cache_folder: StringProperty(

@@ -84,7 +84,7 @@ class ClothReader(Reader):
         group = self.item.vertex_groups.get(name)
         if group is None:
             raise SceneError(
-                self.item.name, f"the pin group “{name}” does not exist", "Choose another vertex group or clear the field"
+                self.item.name, f"the pin group “{name}” does not exist", "Choose another group or clear the field"
             )
         return mesh_arrays.group_weights(mesh, group.index)
 
@@ -157,7 +157,7 @@ def _require_mesh(item: bpy.types.Object) -> None:
     if item.type != "MESH":
         kind = item.bl_rna.properties["type"].enum_items[item.type].name
         raise SceneError(
-            item.name, f"it is of type {kind}, not a mesh", "Convert it (Object > Convert > Mesh) or set its role to None"
+            item.name, f"it is of type {kind}, not a mesh", "Convert it (Object > Convert > Mesh) or give it no role"
         )
     if item.mode == "EDIT":
         item.update_from_editmode()
@@ -182,8 +182,8 @@ def _refuse_modifier(item: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> 
 
 def _object_to_world(evaluated: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame: int) -> Array:
     """(4, 4), to metres. Negative and non-uniform scale are fine, zero is not."""
-    metre = depsgraph.scene.unit_settings.scale_length
-    matrix = np.diag([metre, metre, metre, 1.0]) @ np.array(evaluated.matrix_world, np.float64)
+    matrix = np.array(evaluated.matrix_world, np.float64)
+    matrix[:3] *= depsgraph.scene.unit_settings.scale_length
     if not np.isfinite(matrix).all():
         raise SceneError(evaluated.name, f"its transform is not a number at frame {frame}", "Repair its animation")
     if np.linalg.matrix_rank(matrix[:3, :3]) < 3:
@@ -197,7 +197,7 @@ def _to_world(points: FloatArray, matrix: Array) -> Array:
 
 def _facing_out(triangles: IntArray, matrix: Array) -> IntArray:
     """A mirroring transform turns a mesh inside out; turn it back."""
-    return np.ascontiguousarray(triangles[:, ::-1]) if np.linalg.det(matrix[:3, :3]) < 0 else triangles
+    return triangles[:, ::-1].copy() if np.linalg.det(matrix[:3, :3]) < 0 else triangles
 
 
 def _once(frames: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ class Exit(IntEnum):
     SOLVER_FAILURE = 6
 
 
-class Failure(Exception):
+class CommandError(Exception):
     """Ends a command with a message and an exit code. `culprit` is the object to blame, where one is."""
 
     def __init__(self, code: Exit, text: str, culprit: str = "") -> None:
@@ -39,7 +39,7 @@ class Report:
         self.values: dict[str, Any] = {"command": command}
         self.lines: list[str] = []
 
-    def fail(self, failure: Failure) -> None:
+    def fail(self, failure: CommandError) -> None:
         self.exit_code = failure.code
         self.values["error"] = {"text": failure.text, "object": failure.culprit}
         print(f"taffeta: {failure.text}", file=sys.stderr)

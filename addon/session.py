@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import bpy
 
@@ -24,12 +25,12 @@ from .gather import FrameRange, cloth_objects, gather_by_frame
 IDLE_WAIT = 0.02  #: s between two looks at the worker, where a caller waits
 
 
-class NothingToDo(RuntimeError):
+class NothingToDoError(RuntimeError):
     """There is no cloth, or the cache is complete already."""
 
 
 class Bake:
-    """One bake: read the scene, hand it to the worker process, follow it. `step` does a little and never blocks long."""
+    """One bake: read the scene, hand it to the worker process, follow it; a little at each `step`."""
 
     def __init__(
         self,
@@ -46,17 +47,17 @@ class Bake:
             blend: the .blend file the result is for, where it is not the open one.
 
         Raises:
-            NothingToDo, SceneError, DiskError: before anything is changed.
+            NothingToDoError, SceneError, DiskError: before anything is changed.
         """
         if not cloth_objects(context.scene):
-            raise NothingToDo("No object has the role Cloth: choose it in Properties > Physics > Taffeta")
+            raise NothingToDoError("No object has the role Cloth: choose it in Properties > Physics > Taffeta")
         resumable = cache_place.attached(context.scene) if resume and blend is None else None
         self.folder = folder or resumable or cache_place.target(context.scene, blend)
         cache_place.make_writable(self.folder)
         self.resume = resume
         self.scene_name = context.scene.name
         self.scene: Scene | None = None
-        self.reports: list[dict[str, object]] = []
+        self.reports: list[dict[str, Any]] = []
         self.progress = Progress(phase=Phase.READING)
         self.started = time.monotonic()
         self._reading: Generator[float, None, Scene] | None = gather_by_frame(context, frames)
@@ -70,7 +71,7 @@ class Bake:
                 self._read(seconds)
             elif self._process is not None:
                 self._follow(self._process)
-        except NothingToDo as error:
+        except NothingToDoError as error:
             self._fail("nothing", error)
         except SceneError as error:
             self._fail("scene", error, error.object)
@@ -121,7 +122,7 @@ class Bake:
         if self.resume:
             state, reason, _ = cache.inspect(self.folder, job.digest(scene))
             if state is CacheState.READY:
-                raise NothingToDo(f"The cache is complete: {reason}")
+                raise NothingToDoError(f"The cache is complete: {reason}")
             if state in (CacheState.STALE, CacheState.CORRUPT):
                 raise SceneError(self.scene_name, f"this bake cannot be resumed: {reason}", "Bake from the start")
         folder = self.folder / cache_place.JOB

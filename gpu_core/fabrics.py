@@ -107,7 +107,7 @@ FABRICS: tuple[Fabric, ...] = (
             "garment: thickness M21, rest E"),
     _fabric("Latex", 0.38, 0.40e-3, (600, 600), 200, (1.1e-5, 1.1e-5), (0.80, 0.90), 0.0,
             "0.4 mm sheet: E from 1.5 MPa, Poisson 0.5, 950 kg/m³; stretches to 200 %, so no limit"),
-    _fabric("Felt", 0.35, 2.0e-3, (3000, 3000), 1000, (1.5e-4, 1.5e-4), (0.50, 0.45), 0.10, "2 mm craft or wool felt: E"),
+    _fabric("Felt", 0.35, 2.0e-3, (3000, 3000), 1000, (1.5e-4, 1.5e-4), (0.50, 0.45), 0.10, "2 mm craft felt: E"),
     _fabric("Canvas", 0.35, 0.55e-3, (9000, 3500), 450, (6.0e-5, 4.5e-5), (0.45, 0.45), 0.04, "C17, bend MIT"),
     _fabric("Tulle", 0.020, 0.30e-3, (250, 150), 15, (3.0e-6, 2.0e-6), (0.30, 0.35), 0.15, "E, stands off the body"),
     _fabric("Nylon Ripstop", 0.0585, 0.09e-3, (6000, 5000), 150, (6.0e-6, 5.0e-6), (0.25, 0.30), 0.04,

@@ -10,6 +10,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
+
 from taffeta.addon import cache_place, modifier, session
 from taffeta.addon.bake_progress import Phase
 from taffeta.gpu_core import cache
@@ -102,7 +103,7 @@ def test_an_animated_object_plays_in_its_own_space(saved_scene, scale):
         local = played(item, frame)
         matrix = np.array(item.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
         world.append(local @ matrix[:3, :3].T + matrix[:3, 3])
-    np.testing.assert_allclose(world[0][:, 0], world[1][:, 0], atol=0.02)  # it falls; the object's motion is not its own
+    np.testing.assert_allclose(world[0][:, 0], world[1][:, 0], atol=0.02)  # the object's motion is not its own
 
 
 def test_free_removes_our_files_and_modifier_and_nothing_else(saved_scene):
@@ -287,8 +288,3 @@ def test_buttons_that_cannot_be_pressed_refuse(scene, make_collider):
     assert not bpy.ops.taffeta.bake.poll()
     assert not bpy.ops.taffeta.cancel.poll()
     assert not bpy.ops.taffeta.free.poll()
-
-
-def test_the_scene_does_not_remember_a_running_bake(saved_scene):
-    """Properties are saved with the file: after reopening, a flag there would claim a bake that nobody runs."""
-    assert not [name for name in saved_scene.taffeta.bl_rna.properties.keys() if "running" in name or "progress" in name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import reduce
 
 import pytest
+
 from taffeta.addon.bake_progress import Phase, Progress, transition
 
 START = {"event": "start", "frames": 4, "backend": "cpu", "device": "CPU"}
@@ -19,7 +20,14 @@ def after(*events: dict) -> Progress:
 
 
 def test_an_unbroken_bake_reads_starts_runs_and_is_done():
-    events = [{"event": "read", "share": 0.5}, {"event": "read", "share": 1.0}, START, frame(1), frame(4), {"event": "done"}]
+    events = [
+        {"event": "read", "share": 0.5},
+        {"event": "read", "share": 1.0},
+        START,
+        frame(1),
+        frame(4),
+        {"event": "done"},
+    ]
     phases = [after(*events[:count]).phase for count in range(len(events) + 1)]
     assert phases == [Phase.READING] * 2 + [Phase.STARTING, Phase.RUNNING, Phase.RUNNING, Phase.RUNNING, Phase.DONE]
 

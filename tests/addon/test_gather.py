@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Euler, Matrix
+
 from taffeta.addon import modifier
 from taffeta.addon.gather import gather
 from taffeta.gpu_core.scene import SceneError
@@ -119,7 +120,9 @@ def test_the_last_bake_is_not_fed_back(make_cloth, tmp_path):
 
 def test_quads_and_ngons_are_triangulated_as_displayed(make_object):
     concave = [(0, 0, 0), (4, 0, 0), (1, 1, 0), (0, 4, 0)]
-    star = [(6 + (1 + i % 2) * math.cos(i * math.pi / 5), (1 + i % 2) * math.sin(i * math.pi / 5), 0) for i in range(10)]
+    star = [
+        (6 + (1 + i % 2) * math.cos(i * math.pi / 5), (1 + i % 2) * math.sin(i * math.pi / 5), 0) for i in range(10)
+    ]
     item = make_object("Sheet", concave + star, [(0, 1, 2, 3), tuple(range(4, 14))], "CLOTH")
     cloth = read().cloths[0]
     mesh = item.evaluated_get(bpy.context.evaluated_depsgraph_get()).data

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import bpy
 import pytest
+
 from taffeta.gpu_core.fabrics import FABRICS
 from taffeta.gpu_core.scene import Cloth, Collider, Material, Settings
 

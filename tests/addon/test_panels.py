@@ -1,0 +1,162 @@
+"""Panels drawn through a layout that checks every property and operator it is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from taffeta.addon import modifier, panels, session
+from taffeta.addon.bake_progress import Phase, Progress
+
+
+@dataclass
+class RecordingLayout:
+    """Stands in for UILayout, which only Blender can make while it draws a window."""
+
+    shown: list[tuple[str, str]] = field(default_factory=list)
+    use_property_split: bool = False
+    use_property_decorate: bool = True
+
+    def row(self, align: bool = False) -> RecordingLayout:
+        return self
+
+    column = row
+
+    def prop(self, data, name, expand=False):
+        assert name in data.bl_rna.properties, (data, name)
+        self.shown.append(("prop", name))
+
+    def prop_search(self, data, name, search_data, search_name):
+        assert name in data.bl_rna.properties, (data, name)
+        assert search_name in search_data.bl_rna.properties
+        self.shown.append(("prop", name))
+
+    def operator(self, identifier, text=None, icon="NONE"):
+        category, name = identifier.split(".")
+        operator = getattr(getattr(bpy.ops, category), name).get_rna_type()
+        known_icon(icon)
+        self.shown.append(("operator", identifier))
+        return OperatorProperties({prop.identifier for prop in operator.properties})
+
+    def label(self, text="", icon="NONE"):
+        known_icon(icon)
+        self.shown.append(("label", text))
+
+    def progress(self, factor, text):
+        assert 0 <= factor <= 1
+        self.shown.append(("progress", text))
+
+    def texts(self) -> str:
+        return " ".join(text for kind, text in self.shown if kind in ("label", "progress"))
+
+
+class OperatorProperties:
+    def __init__(self, names: set[str]) -> None:
+        object.__setattr__(self, "names", names)
+
+    def __setattr__(self, name, value):
+        assert name in self.names, name
+
+
+def known_icon(icon):
+    assert icon in bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items, icon
+
+
+@pytest.fixture
+def draw(scene):
+    def draw_all(item) -> RecordingLayout:
+        """Every panel that this object gets, in one layout."""
+        layout = RecordingLayout()
+        with bpy.context.temp_override(object=item):
+            for panel in panels.CLASSES:
+                if panel.poll(bpy.context):
+                    panel.draw(SimpleNamespace(layout=layout), bpy.context)
+        return layout
+
+    yield draw_all
+    session.forget()
+
+
+def test_an_object_without_role_shows_only_the_role(draw, make_object):
+    layout = draw(make_object("Plain", [(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)]))
+    assert layout.shown == [("prop", "role")]
+
+
+def test_a_cloth_shows_fabric_pins_bake_and_solver(draw, make_cloth):
+    layout = draw(make_cloth())
+    for name in (
+        "preset",
+        "density",
+        "bend_micro",
+        "stretch_warp",
+        "pin_group",
+        "step_rate",
+        "self_collision",
+        "backend",
+    ):
+        assert ("prop", name) in layout.shown
+    assert ("operator", "taffeta.bake") in layout.shown
+    assert ("operator", "taffeta.free") in layout.shown
+
+
+def test_a_collider_shows_its_surface_and_no_fabric(draw, make_collider):
+    layout = draw(make_collider())
+    assert [name for _, name in layout.shown] == ["role", "thickness", "friction"]
+
+
+def test_a_collider_that_is_not_a_mesh_says_so(draw, scene):
+    empty = bpy.data.objects.new("Marker", None)
+    scene.collection.objects.link(empty)
+    empty.taffeta.role = "COLLIDER"
+    assert "Only mesh objects" in draw(empty).texts()
+
+
+def test_an_unsaved_file_is_warned_of(draw, make_cloth, tmp_path):
+    item = make_cloth()
+    assert "never saved" in draw(item).texts()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
+    assert "never saved" not in draw(bpy.data.objects["Cloth"]).texts()
+
+
+def test_a_missing_pin_group_is_named(draw, make_cloth):
+    item = make_cloth()
+    item.taffeta.cloth.pin_group = "Nowhere"
+    assert "Nowhere" in draw(item).texts()
+
+
+def test_a_running_bake_shows_progress_and_cancel_instead_of_bake(draw, make_cloth, monkeypatch):
+    monkeypatch.setattr(session, "last", Progress(Phase.RUNNING, share=0.5, done=2, frames=4))
+    layout = draw(make_cloth())
+    assert "2 / 4 frames" in layout.texts()
+    assert ("operator", "taffeta.cancel") in layout.shown
+    assert ("operator", "taffeta.bake") not in layout.shown
+
+
+def test_a_failure_stays_readable(draw, make_cloth, monkeypatch):
+    monkeypatch.setattr(session, "last", Progress(Phase.FAILED, text="Cloth: diverged at frame 3. " + "word " * 30))
+    assert "diverged at frame 3" in draw(make_cloth()).texts()
+
+
+def test_a_broken_cache_is_shown_on_the_cloth_that_plays_it(draw, make_cloth, monkeypatch):
+    monkeypatch.setattr(session, "cache_trouble", "Cache: cut off")
+    item = make_cloth()
+    assert "cut off" not in draw(item).texts()
+    item.modifiers.new(modifier.NAME, "MESH_CACHE")
+    assert "cut off" in draw(item).texts()
+
+
+def test_every_panel_belongs_to_physics_and_every_class_goes_with_the_addon(addon):
+    import taffeta
+
+    for panel in panels.CLASSES:
+        assert (panel.bl_space_type, panel.bl_context) == ("PROPERTIES", "physics")
+    taffeta.unregister()
+    try:
+        assert not hasattr(bpy.types.Object, "taffeta")
+        assert not hasattr(bpy.types, "TAFFETA_PT_physics")
+    finally:
+        taffeta.register()
+    assert hasattr(bpy.types.Object, "taffeta")
