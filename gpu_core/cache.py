@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -39,6 +40,7 @@ CHECKPOINT = "checkpoint.npz"
 CANCEL = "cancel"
 LOG = "worker.log"
 LOCK = "lock"
+HELD = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}  # what systems answer when another process has the lock
 
 
 class CacheState(Enum):
@@ -173,7 +175,8 @@ def locked(folder: Path) -> Iterator[None]:
         try:
             _lock(file)
         except OSError as error:
-            raise CacheError(f"Another bake writes into {folder}", "Wait for it or cancel it") from error
+            if error.errno in HELD:  # anything else: a network folder that knows no locks
+                raise CacheError(f"Another bake writes into {folder}", "Wait for it or cancel it") from error
         yield
 
 
