@@ -4,7 +4,7 @@ VENV := .venv
 BLENDERS := .venv-blender-4.2 .venv-blender-5.0
 RUN := $(VENV)/bin/python
 
-.PHONY: help demo test lint kernels extension environments clean distclean
+.PHONY: help demo test lint kernels samples extension environments clean distclean
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
@@ -59,6 +59,12 @@ kernels: $(VENV)/run.stamp
 
 demo: kernels
 	@$(RUN) -m taffeta.sample_blends.demo
+
+# The checked-in sample, compressed: only needed after its script has changed.
+samples: $(VENV)/run.stamp
+	@$(RUN) -m taffeta sample drape_on_sphere --vertices 10000 --out sample_blends/drape_on_sphere.blend
+	@$(RUN) -c 'import bpy; bpy.ops.wm.open_mainfile(filepath="sample_blends/drape_on_sphere.blend"); \
+	  bpy.context.preferences.filepaths.save_version = 0; bpy.ops.wm.save_mainfile(compress=True)'
 
 test:
 	@$(MAKE) -j2 environments

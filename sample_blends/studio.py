@@ -17,7 +17,7 @@ KEY = ((1.6, -1.5, 2.6), 1.4, 105.0)  #: place, m; width, m; power, W
 FILL = ((-2.4, -1.0, 1.6), 2.0, 22.0)
 RIM = ((-0.8, 2.2, 2.2), 1.0, 60.0)
 BACKDROP = 30.0  #: m, half the floor's width
-SAMPLES = 64  #: a pixel; denoised
+SAMPLES = 20  #: a pixel; denoised
 
 
 def light_and_film(target: Point, distance: float, frames: int) -> None:
