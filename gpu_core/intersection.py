@@ -80,6 +80,8 @@ class _Mesh:
         self.triangles, self.edges = triangles, edges
         self.edge_low, self.edge_high = _boxes(self.coordinates, edges)
         self.triangle_low, self.triangle_high = _boxes(self.coordinates, triangles)
+        extent = (self.triangle_high - self.triangle_low).sum(axis=1)
+        self.axes = np.argsort(extent, kind="stable")  # layers are thinnest across: that axis parts most boxes
 
 
 def _boxes(coordinates: Array, elements: Indices) -> tuple[Array, Array]:
@@ -193,7 +195,7 @@ def _overlap_here(
     counts.
     """
     keep = np.arange(len(edge))
-    for axis in range(3):
+    for axis in mesh.axes:
         e, t = edge[keep], triangle[keep]
         corner = np.maximum(mesh.edge_low[axis, e], mesh.triangle_low[axis, t])
         overlap = corner <= np.minimum(mesh.edge_high[axis, e], mesh.triangle_high[axis, t])
