@@ -57,8 +57,9 @@ def temporary(scene: bpy.types.Scene) -> Path:
     return Path(bpy.app.tempdir) / FOLDER / file_stem(scene.name)
 
 
-def is_temporary(folder: Path) -> bool:
-    return bool(bpy.app.tempdir) and folder.is_relative_to(Path(bpy.app.tempdir) / FOLDER)
+def is_temporary(path: str) -> bool:
+    """Is this path, as a modifier stores it, below `temporary`? Cheap enough for drawing."""
+    return bool(bpy.app.tempdir) and Path(path).is_relative_to(Path(bpy.app.tempdir) / FOLDER)
 
 
 def attached(scene: bpy.types.Scene) -> Path | None:

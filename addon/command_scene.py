@@ -68,6 +68,7 @@ def bake(options: Namespace, report: Report) -> None:
     _open(options.file)
     scene = bpy.context.scene
     out = options.save_blend.resolve() if options.save_blend else None
+    backend_of_file = scene.taffeta.backend
     if options.backend:
         scene.taffeta.backend = options.backend.upper()
     with failures():
@@ -85,15 +86,16 @@ def bake(options: Namespace, report: Report) -> None:
             bake.cancel()
             bake.wait()
         progress = session.finish(bpy.context)
-        _report_bake(report, bake, progress)
-        if progress.phase is Phase.FAILED:
-            raise CommandError(EXIT_CODES[progress.kind], progress.text, progress.culprit)
-        if out is not None:
-            _save(out, bake.folder if options.cache else None)
-            report.values["saved"] = str(out)
-            report.lines.append(f"saved {out}")
-        if progress.phase is Phase.CANCELLED:
-            raise CommandError(Exit.CANCELLED, progress.headline)
+    scene.taffeta.backend = backend_of_file  # the choice for this run is not the scene's
+    _report_bake(report, bake, progress)
+    if out is not None and progress.done:  # also after a failure: the frames so far play
+        _save(out, bake.folder if options.cache else None)
+        report.values["saved"] = str(out)
+        report.lines.append(f"saved {out}")
+    if progress.phase is Phase.FAILED:
+        raise CommandError(EXIT_CODES[progress.kind], progress.text, progress.culprit)
+    if progress.phase is Phase.CANCELLED:
+        raise CommandError(Exit.CANCELLED, progress.headline)
 
 
 def check(options: Namespace, report: Report) -> None:
@@ -110,7 +112,8 @@ def check(options: Namespace, report: Report) -> None:
         frames = _frames_to_check(options.frames, contents.frame_start, done)
         report.values |= {"cache": str(folder), "state": state.value, "frames": list(frames)}
         _check_frames(scene, folder, frames, report)
-        if state is CacheState.PARTIAL and options.frames is None:
+        whole = state is CacheState.READY or options.frames is not None
+        if not whole and report.exit_code is Exit.DONE:
             raise CommandError(Exit.BAD_SCENE, f"The bake is not whole: {reason}. Resume it (bake --resume)")
 
 

@@ -64,7 +64,11 @@ class TAFFETA_OT_bake(bpy.types.Operator):
         if not self._start(context):
             return {"CANCELLED"}
         assert session.current is not None
-        session.current.wait()
+        try:
+            session.current.wait()
+        except BaseException:  # a fault of ours, or Ctrl-C: no bake may be left that nobody follows
+            session.kill()
+            raise
         return self._finish(context)
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
@@ -75,7 +79,11 @@ class TAFFETA_OT_bake(bpy.types.Operator):
         if event.type == "ESC" and reading:
             bake.cancel()
         if event.type == "TIMER":
-            bake.step(SLICE)
+            try:
+                bake.step(SLICE)
+            except BaseException:
+                self.cancel(context)
+                raise
             _redraw(context)
             if not bake.progress.busy:
                 return self._finish(context)
@@ -83,7 +91,7 @@ class TAFFETA_OT_bake(bpy.types.Operator):
         return {"RUNNING_MODAL"} if reading else {"PASS_THROUGH"}
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """The window closes."""
+        """The window closes, or something went wrong that should not."""
         session.kill()
         self._remove_timer(context)
 

@@ -6,7 +6,7 @@ import textwrap
 
 import bpy
 
-from . import modifier, session
+from . import cache_place, modifier, session
 from .bake_progress import Phase
 
 PIXELS_PER_CHARACTER = 7.5
@@ -111,7 +111,11 @@ class TAFFETA_PT_bake(ClothPanel, bpy.types.Panel):
                 _message(layout, context, progress.headline, icon)
         for warning in progress.warnings:
             _message(layout, context, warning, "ERROR")
-        if modifier.find(context.object) is not None and session.cache_trouble:
+        own = modifier.find(context.object)
+        if own is not None and bpy.data.filepath and cache_place.is_temporary(own.filepath):
+            text = "This cache lies in a temporary folder that is lost when Blender closes: bake again"
+            _message(layout, context, text, "ERROR")
+        elif own is not None and session.cache_trouble:
             _message(layout, context, session.cache_trouble, "ERROR")
 
 

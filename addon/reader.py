@@ -65,6 +65,12 @@ class Reader(ABC):
 class ClothReader(Reader):
     def __init__(self, item: bpy.types.Object, settings: Settings, key: str) -> None:
         super().__init__(item, settings)
+        if item.library is not None:
+            raise SceneError(
+                item.name,
+                f"it is linked from {item.library.filepath}, so it cannot get a modifier",
+                "Make it an override: Object > Library Override > Make",
+            )
         self.key = key
         self.world_to_object = np.empty((settings.frames, 4, 4))
 

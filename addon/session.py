@@ -55,14 +55,13 @@ class Bake:
         self.folder = folder or resumable or cache_place.target(context.scene, blend)
         cache_place.make_writable(self.folder)
         self.resume = resume
-        self.scene_name = context.scene.name
+        self._scene_uid = context.scene.session_uid  # outlives undo and renaming, unlike the object and its name
         self.scene: Scene | None = None
         self.reports: list[dict[str, Any]] = []
         self.progress = Progress(phase=Phase.READING)
-        self.started = time.monotonic()
         self._reading: Generator[float, None, Scene] | None = gather_by_frame(context, frames)
         self._process: BakeProcess | None = None
-        self._attached = False
+        self._playing = False
 
     def step(self, seconds: float) -> None:
         """Read the scene for about this long, or take what the worker has said since. Errors end up in `progress`."""
@@ -124,10 +123,12 @@ class Bake:
             if state is CacheState.READY:
                 raise NothingToDoError(f"The cache is complete: {reason}")
             if state in (CacheState.STALE, CacheState.CORRUPT):
-                raise SceneError(self.scene_name, f"this bake cannot be resumed: {reason}", "Bake from the start")
+                raise SceneError("Cache", f"this bake cannot be resumed: {reason}", "Bake from the start")
         folder = self.folder / cache_place.JOB
         job.save(scene, folder)
-        keys.store(cloth_objects(bpy.data.scenes[self.scene_name]))
+        blender_scene = self._blender_scene()
+        if blender_scene is not None:
+            keys.store(cloth_objects(blender_scene))
         self._process = BakeProcess(folder, self.folder, resume=self.resume)
         self.progress = transition(self.progress, {"event": "read", "share": 1.0})
 
@@ -136,17 +137,21 @@ class Bake:
             self.progress = transition(self.progress, event)
             if event["event"] == "frame":
                 self.reports.append(event)
-                self._attach_once()
+                if not self._playing:  # frames play as they land
+                    self._attach(self.scene)
         if self.progress.busy and process.state in ("done", "cancelled", "failed"):
             self.progress = transition(self.progress, {"event": "ended", "text": process.error})
         if not self.progress.busy and self.progress.done:
-            self._attach_once()
+            self._attach(self.scene)  # again, because undo may have taken it back
 
-    def _attach_once(self) -> None:
-        scene = bpy.data.scenes.get(self.scene_name)
-        if not self._attached and scene is not None and self.scene is not None:
-            writeback.attach(scene, self.scene, self.folder)
-            self._attached = True
+    def _attach(self, baked: Scene | None) -> None:
+        scene = self._blender_scene()
+        if baked is not None and scene is not None:
+            writeback.attach(scene, baked, self.folder)
+            self._playing = True
+
+    def _blender_scene(self) -> bpy.types.Scene | None:
+        return next((scene for scene in bpy.data.scenes if scene.session_uid == self._scene_uid), None)
 
     def _stop_reading(self) -> None:
         if self._reading is not None:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from taffeta.addon import modifier, panels, session
+from taffeta.addon import cache_place, modifier, panels, session
 from taffeta.addon.bake_progress import Phase, Progress
 
 
@@ -146,6 +146,14 @@ def test_a_broken_cache_is_shown_on_the_cloth_that_plays_it(draw, make_cloth, mo
     assert "cut off" not in draw(item).texts()
     item.modifiers.new(modifier.NAME, "MESH_CACHE")
     assert "cut off" in draw(item).texts()
+
+
+def test_a_cache_left_in_the_temporary_folder_is_warned_of(draw, make_cloth, tmp_path):
+    item = make_cloth()
+    own = item.modifiers.new(modifier.NAME, "MESH_CACHE")
+    own.filepath = str(cache_place.temporary(bpy.context.scene) / "Cloth.pc2")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"), relative_remap=False)
+    assert "temporary folder" in draw(bpy.data.objects["Cloth"]).texts()
 
 
 def test_every_panel_belongs_to_physics_and_every_class_goes_with_the_addon(addon):
