@@ -117,7 +117,7 @@ def _box_pairs(mesh: _Mesh, edges: Indices, triangles: Indices) -> Iterator[tupl
     span = np.maximum(mesh.edge_high[:, edges].max(axis=1), mesh.triangle_high[:, triangles].max(axis=1)) - origin
     edge_extent = (mesh.edge_high[:, edges] - mesh.edge_low[:, edges]).max(axis=0)
     triangle_extent = (mesh.triangle_high[:, triangles] - mesh.triangle_low[:, triangles]).max(axis=0)
-    smallest_cell = max(float(span.max()) * 2.0**-LEVELS, np.finfo(np.float64).tiny)
+    smallest_cell = max(float(span.max()) * 2.0**-LEVELS, float(np.finfo(np.float64).tiny))
     unit = max(CELL_FACTOR * float(np.median(triangle_extent)), smallest_cell)
     edge_level, triangle_level = (_levels(extent, unit, smallest_cell) for extent in (edge_extent, triangle_extent))
     for of_edges in np.unique(edge_level):
@@ -183,7 +183,8 @@ def _hash(cells: Indices) -> Indices:
 
 def _runs(first: Indices, count: Indices) -> Indices:
     """first[0], first[0] + 1, … count[0] times, then first[1], …"""
-    return np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
+    starts: Indices = first - np.cumsum(count) + count
+    return np.repeat(starts, count) + np.arange(int(count.sum()))
 
 
 def _overlap_here(
