@@ -76,7 +76,7 @@ lint: $(VENV)/test.stamp
 	@$(RUN) -m mypy
 
 extension: $(VENV)/run.stamp
-	@$(RUN) -m taffeta.tests.extension_zip dist
+	@$(RUN) -m taffeta.extension dist
 
 clean:
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache

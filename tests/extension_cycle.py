@@ -1,0 +1,67 @@
+"""Runs in a process of one Blender version: install the zip, bake, play, free, remove. Prints DONE at the end.
+
+    python extension_cycle.py ZIP FOLDER
+
+The environment names throw-away user resources. A failed check ends the process with a traceback.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import bpy
+import numpy as np
+
+# isort: split
+import addon_utils  # exists once bpy is loaded
+
+NAME = "bl_ext.user_default.taffeta"
+FRAMES = 4
+
+
+def main(package: Path, folder: Path) -> None:
+    bpy.ops.extensions.package_install_files(filepath=str(package), repo="user_default", enable_on_install=True)
+    # the operator returns FINISHED even where it failed
+    assert addon_utils.check(NAME) == (True, True), addon_utils.check(NAME)
+    sheet = tiny_scene()
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "tiny.blend"))
+
+    assert bpy.ops.taffeta.bake() == {"FINISHED"}
+    start, end = positions(sheet, 1), positions(sheet, FRAMES)
+    assert end[:, 2].mean() < start[:, 2].mean(), "the sheet does not fall"
+    cached = list(folder.rglob("*.pc2"))
+    assert len(cached) == 1, cached
+
+    assert bpy.ops.taffeta.free() == {"FINISHED"}
+    assert not list(folder.rglob("*.pc2"))
+    assert np.array_equal(positions(sheet, FRAMES), start), "the mesh is not what it was"
+
+    addon_utils.disable(NAME, default_set=True)
+    assert not hasattr(bpy.types.Object, "taffeta")
+    assert not hasattr(bpy.types.Scene, "taffeta")
+    print("DONE", bpy.app.version_string, flush=True)
+
+
+def tiny_scene() -> bpy.types.Object:
+    """A sheet of nine vertices above a sphere."""
+    bpy.ops.wm.read_homefile(use_empty=True)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, FRAMES
+    scene.taffeta.backend = "CPU"
+    bpy.ops.mesh.primitive_ico_sphere_add(radius=0.2)
+    bpy.context.object.taffeta.role = "COLLIDER"
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=2, y_subdivisions=2, size=0.5, location=(0.0, 0.0, 0.3))
+    bpy.context.object.taffeta.role = "CLOTH"
+    return bpy.context.object
+
+
+def positions(sheet: bpy.types.Object, frame: int) -> np.ndarray:
+    """Vertices (N, 3) as they are shown at `frame`, in object space, m."""
+    bpy.context.scene.frame_set(frame)
+    vertices = sheet.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.vertices
+    return np.array([tuple(vertex.co) for vertex in vertices])
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))

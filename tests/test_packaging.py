@@ -1,0 +1,64 @@
+"""The built zip is a valid extension, and it installs, bakes and leaves in every Blender it promises."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from taffeta.extension import build, command_line, tags
+
+ROOT = Path(__file__).resolve().parents[1]
+CYCLE = Path(__file__).with_name("extension_cycle.py")
+PATIENCE = 180  #: s; a Blender that hangs at exit runs into it
+PYTHONS = {
+    "4.2": ROOT / ".venv-blender-4.2" / "bin" / "python",
+    "4.5": Path(sys.executable),
+    "5.0": ROOT / ".venv-blender-5.0" / "bin" / "python",
+}
+
+
+@pytest.fixture(scope="session")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(tmp_path_factory.mktemp("dist"))
+
+
+def test_the_zip_is_a_valid_extension(package):
+    validate = [sys.executable, str(command_line()), "validate", f"--valid-tags={tags()}", str(package)]
+    run = subprocess.run(validate, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_the_zip_holds_the_product_and_nothing_else(package):
+    names = zipfile.ZipFile(package).namelist()
+    files = [name for name in names if not name.endswith("/")]
+    assert {name.split("/")[0] for name in files} == {
+        "blender_manifest.toml", "__init__.py", "__main__.py", "addon", "gpu_core", "wheels", "README.md", "LICENSE",
+    }  # fmt: skip
+    assert not [name for name in files if "__pycache__" in name]
+    assert any(name.startswith("gpu_core/kernels/") and name.endswith(".h") for name in files)
+
+
+@pytest.mark.parametrize("version", PYTHONS)
+def test_the_zip_installs_bakes_frees_and_leaves(version, package, tmp_path):
+    environment = dict(
+        os.environ,
+        BLENDER_USER_RESOURCES=str(tmp_path / "resources"),
+        TAFFETA_BUILD=str(ROOT / "build" / "kernels"),
+    )
+    work = tmp_path / "work"
+    work.mkdir()
+    run = subprocess.run(
+        [str(PYTHONS[version]), "-I", str(CYCLE), str(package), str(work)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert f"DONE {version}." in run.stdout
