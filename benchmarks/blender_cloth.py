@@ -1,0 +1,183 @@
+"""Blender's own cloth and Taffeta in the same scene, in one run: time, intersections, stretch.
+
+    python -m taffeta.benchmarks.blender_cloth [--vertices N] [--frames F]
+
+The scene is the sample `drape_on_sphere`. Blender's cloth has its Cotton preset (which sets quality 5) and
+self-collision, once with Blender's default collision distances and once with small ones. Prints a table and writes
+results/blender_cloth-<processor>.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from .. import register, unregister
+from ..addon.gather import cloth_objects, collider_objects, gather
+from ..gpu_core.cache import frames_path, read_frames
+from ..gpu_core.intersection import unique_edges
+from ..gpu_core.scene import Scene
+from ..gpu_core.scene_check import check_frame, to_world
+
+RESULTS = Path(__file__).resolve().parent / "results"
+SAMPLE = "drape_on_sphere"
+SMALL_DISTANCE = 1.0e-3  #: m, the smallest that Blender accepts and what Taffeta keeps
+
+Frames = npt.NDArray[np.float32]  # (F, N, 3) object space, m
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one method made of the scene."""
+
+    method: str
+    seconds_per_frame: float  #: over the frames after the first, which is the start state
+    intersecting_frames: int
+    most_intersections: int  #: in one frame
+    largest_stretch: float  #: of any edge in any frame, relative to its rest length
+    last_frames_speed: float  #: rms over the vertices, mean of the last 12 frames, m/s
+
+
+def blender_cloth(blend: Path, frames: int, distance: float | None) -> tuple[Frames, float]:
+    """Positions, and seconds per frame, of Blender's own cloth; `distance` None leaves Blender's defaults, m."""
+    _open(blend, frames)
+    scene = bpy.context.scene
+    (cloth,), (collider,) = cloth_objects(scene), collider_objects(scene)
+    modifier = cloth.modifiers.new("Cloth", "CLOTH")
+    _apply_cotton(modifier)
+    modifier.point_cache.frame_end = frames
+    modifier.collision_settings.use_self_collision = True
+    collider.modifiers.new("Collision", "COLLISION")
+    if distance is not None:
+        modifier.collision_settings.distance_min = modifier.collision_settings.self_distance_min = distance
+        collider.collision.thickness_outer = distance
+    found, start = [], 0.0
+    for frame in range(1, frames + 1):
+        scene.frame_set(frame)
+        if frame == 1:
+            start = time.perf_counter()
+        found.append(_shown(cloth))
+    return np.stack(found), (time.perf_counter() - start) / (frames - 1)
+
+
+def taffeta(blend: Path, frames: int, folder: Path) -> tuple[Frames, float]:
+    """The same from Taffeta's own command, on the CPU."""
+    command = [sys.executable, "-m", "taffeta", "bake", str(blend), "--frames", f"1:{frames}", "--backend", "cpu"]
+    run = subprocess.run([*command, "--cache", str(folder), "--json"], stdout=subprocess.PIPE, text=True, check=True)
+    return read_frames(frames_path(folder, _key(folder))), json.loads(run.stdout)["seconds_per_frame"]
+
+
+def measure(method: str, scene: Scene, positions: Frames, seconds: float) -> Row:
+    (cloth,) = scene.cloths
+    edges = unique_edges(cloth.triangles)
+    rest = _lengths(np.asarray(cloth.rest_positions), edges)
+    found = [len(check_frame(scene, frame, [shape])) for frame, shape in enumerate(positions, start=1)]
+    worlds = [to_world(cloth, shape, index) for index, shape in enumerate(positions)]
+    stretch = max(float((_lengths(world, edges) / rest).max()) for world in worlds)
+    steps = np.diff(np.stack(worlds[-13:]), axis=0) * scene.settings.fps
+    speed = float(np.sqrt((steps**2).sum(axis=2).mean(axis=1)).mean())
+    return Row(method, seconds, sum(map(bool, found)), max(found), stretch, speed)
+
+
+def _lengths(world: npt.NDArray[np.float64], edges: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    return np.asarray(np.linalg.norm(world[edges[:, 1]] - world[edges[:, 0]], axis=1))
+
+
+def _open(blend: Path, frames: int) -> None:
+    bpy.ops.wm.open_mainfile(filepath=str(blend))
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, frames
+
+
+def _apply_cotton(modifier: bpy.types.Modifier) -> None:
+    """Run Blender's own preset file, which sets `bpy.context.cloth`."""
+    folder = next(Path(path) for path in bpy.utils.preset_paths("cloth"))
+    with bpy.context.temp_override(cloth=modifier):
+        exec(compile((folder / "Cotton.py").read_text(encoding="utf-8"), "Cotton.py", "exec"))
+
+
+def _shown(cloth: bpy.types.Object) -> Frames:
+    vertices = cloth.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.vertices
+    positions = np.empty(3 * len(vertices), np.float32)
+    vertices.foreach_get("co", positions)
+    return positions.reshape(-1, 3)
+
+
+def _key(folder: Path) -> str:
+    (file,) = folder.glob("*.pc2")
+    return file.stem
+
+
+def processor() -> str:
+    """The CPU's name."""
+    with open("/proc/cpuinfo", encoding="utf-8") as lines:
+        names: Iterator[str] = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+        return next(names, platform.processor() or platform.machine())
+
+
+def compare(vertices: int, frames: int) -> list[Row]:
+    with tempfile.TemporaryDirectory() as scratch:
+        blend = Path(scratch) / "drape.blend"
+        sample = [sys.executable, "-m", "taffeta", "sample", SAMPLE, "--vertices", str(vertices), "--out", str(blend)]
+        subprocess.run(sample, check=True, stdout=subprocess.DEVNULL)
+        _open(blend, frames)
+        scene = gather(bpy.context)
+        return [
+            measure("Blender, default distances", scene, *blender_cloth(blend, frames, None)),
+            measure("Blender, 1 mm", scene, *blender_cloth(blend, frames, SMALL_DISTANCE)),
+            measure("Taffeta", scene, *taffeta(blend, frames, Path(scratch) / "cache")),
+        ]
+
+
+def report(rows: list[Row], vertices: int, frames: int) -> None:
+    print(f"\n{vertices} vertices, {frames} frames, {processor()}, {os.cpu_count()} threads")
+    print(f"{'':28}{'s/frame':>9}{'frames that intersect':>24}{'largest stretch':>18}{'rms speed at the end':>23}")
+    for row in rows:
+        print(
+            f"{row.method:28}{row.seconds_per_frame:9.2f}{row.intersecting_frames:24d}{row.largest_stretch:18.3f}"
+            f"{row.last_frames_speed:18.4f} m/s"
+        )
+    ratio = rows[-1].seconds_per_frame / rows[0].seconds_per_frame
+    print(f"Taffeta takes {ratio:.2f} times the time of Blender's cloth with default distances")
+    RESULTS.mkdir(exist_ok=True)
+    name = re.sub(r"\W+", "_", processor()).strip("_")
+    content = {
+        "processor": processor(),
+        "threads": os.cpu_count(),
+        "blender": bpy.app.version_string,
+        "scene": SAMPLE,
+        "vertices": vertices,
+        "frames": frames,
+        "ratio": ratio,
+        "rows": [asdict(row) for row in rows],
+    }
+    (RESULTS / f"blender_cloth-{name}.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--vertices", type=int, default=10000)
+    parser.add_argument("--frames", type=int, default=48)
+    options = parser.parse_args()
+    register()
+    try:
+        report(compare(options.vertices, options.frames), options.vertices, options.frames)
+    finally:
+        unregister()
+
+
+if __name__ == "__main__":
+    main()
