@@ -178,7 +178,8 @@ def _severity(progress: Progress) -> set[str]:
 
 
 def _redraw(context: bpy.types.Context) -> None:
+    """Our panels; a redraw of every viewport ten times a second would slow Blender down."""
     for window in context.window_manager.windows:
         for area in window.screen.areas:
-            if area.type in {"PROPERTIES", "VIEW_3D"}:
+            if area.type == "PROPERTIES":
                 area.tag_redraw()

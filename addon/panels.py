@@ -6,6 +6,7 @@ import textwrap
 
 import bpy
 
+from ..gpu_core.cache import CacheState
 from . import cache_place, modifier, session
 from .bake_progress import Phase
 
@@ -104,7 +105,8 @@ class TAFFETA_PT_bake(ClothPanel, bpy.types.Panel):
         else:
             row = layout.row(align=True)
             row.operator("taffeta.bake", icon="PHYSICS")
-            row.operator("taffeta.bake", text="Resume").resume = True
+            if session.cache_state is CacheState.PARTIAL:
+                row.operator("taffeta.bake", text="Resume").resume = True
             row.operator("taffeta.free", icon="TRASH")
             if progress.phase is not Phase.IDLE:
                 icon = "ERROR" if progress.phase is Phase.FAILED else "INFO"
@@ -115,8 +117,8 @@ class TAFFETA_PT_bake(ClothPanel, bpy.types.Panel):
         if own is not None and bpy.data.filepath and cache_place.is_temporary(own.filepath):
             text = "This cache lies in a temporary folder that is lost when Blender closes: bake again"
             _message(layout, context, text, "ERROR")
-        elif own is not None and session.cache_trouble:
-            _message(layout, context, session.cache_trouble, "ERROR")
+        elif own is not None and progress.phase is Phase.IDLE and session.cache_state is not CacheState.READY:
+            _message(layout, context, session.cache_reason, "ERROR")
 
 
 class TAFFETA_PT_solver(ClothPanel, bpy.types.Panel):

@@ -165,7 +165,7 @@ class Bake:
 
 current: Bake | None = None
 last = Progress()  #: how the last bake ended
-cache_trouble = ""  #: what is wrong with the cache the cloths play, "" where nothing is
+cache_state, cache_reason = CacheState.MISSING, ""  #: of the scene's cache, when it was last looked at
 
 
 def start(bake: Bake) -> None:
@@ -203,13 +203,12 @@ def forget() -> None:
 
 
 def inspect_cache(scene: bpy.types.Scene) -> None:
-    """Find out whether the cache the cloths play is whole. Reads the disk, so panels do not call it."""
-    global cache_trouble
-    folder = cache_place.attached(scene)
-    cache_trouble = ""
-    if folder is not None:
-        state, reason, _ = cache.inspect(folder)
-        cache_trouble = "" if state is CacheState.READY else f"Cache: {reason}"
+    """Find out what the scene's cache is worth. Reads the disk, so panels do not call it."""
+    global cache_state, cache_reason
+    try:
+        cache_state, cache_reason, _ = cache.inspect(cache_place.current(scene))
+    except SceneError:  # never saved, so there is no place for one
+        cache_state, cache_reason = CacheState.MISSING, ""
 
 
 def free(scene: bpy.types.Scene) -> int:
@@ -222,10 +221,12 @@ def free(scene: bpy.types.Scene) -> int:
     folder = cache_place.attached(scene)
     count = writeback.detach(scene)
     forget()
-    inspect_cache(scene)
-    if folder is not None:
-        cache_place.free_job(folder)
-        cache.free(folder)
+    try:
+        if folder is not None:
+            cache_place.free_job(folder)
+            cache.free(folder)
+    finally:
+        inspect_cache(scene)
     return count
 
 

@@ -167,7 +167,8 @@ def test_frames_play_as_they_land_and_a_cancel_keeps_them(saved_scene):
     assert 3 <= progress.done < 400
     state, _, done = cache.inspect(folder(saved_scene))
     assert (state, done) == (CacheState.PARTIAL, progress.done)
-    assert f"{progress.done} of 400" in session.cache_trouble
+    assert session.cache_state is CacheState.PARTIAL
+    assert f"{progress.done} of 400" in session.cache_reason
 
 
 def test_a_cancel_while_reading_puts_everything_back(saved_scene):
@@ -280,7 +281,8 @@ def test_a_cache_that_was_cut_off_is_noticed_when_the_file_opens(saved_scene):
     path = cache.frames_path(folder(saved_scene), "Cloth")
     path.write_bytes(path.read_bytes()[:-5])
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
-    assert "cut off" in session.cache_trouble
+    assert session.cache_state is CacheState.CORRUPT
+    assert "cut off" in session.cache_reason
 
 
 def test_buttons_that_cannot_be_pressed_refuse(scene, make_collider):

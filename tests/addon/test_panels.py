@@ -10,6 +10,7 @@ import pytest
 
 from taffeta.addon import cache_place, modifier, panels, session
 from taffeta.addon.bake_progress import Phase, Progress
+from taffeta.gpu_core.cache import CacheState
 
 
 @dataclass
@@ -141,11 +142,21 @@ def test_a_failure_stays_readable(draw, make_cloth, monkeypatch):
 
 
 def test_a_broken_cache_is_shown_on_the_cloth_that_plays_it(draw, make_cloth, monkeypatch):
-    monkeypatch.setattr(session, "cache_trouble", "Cache: cut off")
+    monkeypatch.setattr(session, "cache_state", CacheState.CORRUPT)
+    monkeypatch.setattr(session, "cache_reason", "Cloth.pc2 is cut off")
     item = make_cloth()
     assert "cut off" not in draw(item).texts()
     item.modifiers.new(modifier.NAME, "MESH_CACHE")
     assert "cut off" in draw(item).texts()
+
+
+def test_resume_is_offered_where_there_is_something_to_resume(draw, make_cloth, monkeypatch):
+    item = make_cloth()
+    bakes = [entry for entry in draw(item).shown if entry == ("operator", "taffeta.bake")]
+    assert len(bakes) == 1
+    monkeypatch.setattr(session, "cache_state", CacheState.PARTIAL)
+    bakes = [entry for entry in draw(item).shown if entry == ("operator", "taffeta.bake")]
+    assert len(bakes) == 2
 
 
 def test_a_cache_left_in_the_temporary_folder_is_warned_of(draw, make_cloth, tmp_path):
