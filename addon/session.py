@@ -119,11 +119,7 @@ class Bake:
 
     def _start(self, scene: Scene) -> None:
         if self.resume:
-            state, reason, _ = cache.inspect(self.folder, job.digest(scene))
-            if state is CacheState.READY:
-                raise NothingToDoError(f"The cache is complete: {reason}")
-            if state in (CacheState.STALE, CacheState.CORRUPT):
-                raise SceneError("Cache", f"this bake cannot be resumed: {reason}", "Bake from the start")
+            _require_resumable(self.folder, scene)
         folder = self.folder / cache_place.JOB
         job.save(scene, folder)
         blender_scene = self._blender_scene()
@@ -161,6 +157,18 @@ class Bake:
     def _fail(self, kind: str, error: Exception, culprit: str = "") -> None:
         self._stop_reading()
         self.progress = fail(self.progress, kind, str(error), culprit)
+
+
+def _require_resumable(folder: Path, scene: Scene) -> None:
+    state, reason, _ = cache.inspect(folder, job.digest(scene))
+    if state is CacheState.READY:
+        raise NothingToDoError(f"The cache is complete: {reason}")
+    if state is CacheState.STALE:
+        held, asked = cache.read_contents(folder), scene.settings
+        if (held.frame_start, held.frame_end) != (asked.frame_start, asked.frame_end):
+            reason = f"it is of frames {held.frame_start}..{held.frame_end}, not {asked.frame_start}..{asked.frame_end}"
+    if state in (CacheState.STALE, CacheState.CORRUPT):
+        raise SceneError("Cache", f"this bake cannot be resumed: {reason}", "Bake from the start")
 
 
 current: Bake | None = None

@@ -275,6 +275,13 @@ def test_resume_after_a_change_is_refused(saved_scene):
         bpy.ops.taffeta.bake(resume=True)
 
 
+def test_resume_of_another_range_names_both(saved_scene):
+    bpy.ops.taffeta.bake()
+    saved_scene.frame_end = 6
+    with pytest.raises(RuntimeError, match=r"1\.\.4, not 1\.\.6"):
+        bpy.ops.taffeta.bake(resume=True)
+
+
 def test_a_cache_that_was_cut_off_is_noticed_when_the_file_opens(saved_scene):
     bpy.ops.taffeta.bake()
     bpy.ops.wm.save_mainfile()
