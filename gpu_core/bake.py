@@ -60,7 +60,7 @@ def bake(
         if state is CacheState.READY:
             on_event({"event": "done"})
             return
-        simulator = Simulator(scene, backend)
+        simulator = Simulator(scene, backend, cache=job)
         for text in simulator.warnings:
             on_event({"event": "warning", "text": text})
         writer = CacheWriter(cache, scene, digest, backend.name)

@@ -264,7 +264,9 @@ def _refuse_loose_vertices(cloth: Cloth) -> None:
 def _refuse_zero_area(cloth: Cloth) -> None:
     a, b, c = (cloth.rest_positions[cloth.triangles[:, k]] for k in range(3))
     area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    longest = np.maximum.reduce([np.linalg.norm(b - a, axis=1), np.linalg.norm(c - b, axis=1), np.linalg.norm(a - c, axis=1)])
+    longest = np.maximum.reduce(
+        [np.linalg.norm(b - a, axis=1), np.linalg.norm(c - b, axis=1), np.linalg.norm(a - c, axis=1)]
+    )
     bad = np.flatnonzero(area <= 1e-7 * longest**2)
     if len(bad):
         raise SceneError(

@@ -21,7 +21,7 @@ from .mesh import unique_edges
 from .scene import Cloth, Collider, Scene
 from .solvers.elastic import Elastic
 from .solvers.global_step import GlobalStep
-from .solvers.ndb import Ndb, NdbState
+from .solvers.ndb import DivergenceError, Ndb, NdbState
 from .solvers.parameters import NdbParameters, preset
 from .subspace import subspace
 
@@ -49,7 +49,7 @@ class FrameReport:
 
 
 class Simulator:
-    """Owns the state; positions are float32 relative to the scene's centre, so that a scene far off keeps its digits."""
+    """Owns the state; positions are float32 relative to the scene's centre, so a scene far off keeps its digits."""
 
     def __init__(
         self,
@@ -58,14 +58,16 @@ class Simulator:
         parameters: NdbParameters | None = None,
         cache: Path | None = None,
     ) -> None:
-        """parameters: None = the scene's preset. cache: folder for precomputed subspaces, or None. Raises SceneError."""
+        """parameters: None = the scene's preset. cache: folder that keeps subspaces, or None. Raises SceneError."""
         self.scene, self.backend = scene.validate(), backend
         settings = scene.settings
         self.parameters = parameters or preset(settings.preset)
         self.frame = settings.frame_start
         self.warnings: list[str] = []
         self._centre = _centre(scene)
-        assembly = assemble(scene.cloths, settings.step, self.parameters.bending, limit_in_hessian=self.parameters.limit == "constant")
+        assembly = assemble(
+            scene.cloths, settings.step, self.parameters.bending, limit_in_hessian=self.parameters.limit == "constant"
+        )
         self._offsets, self.cloth_vertices = assembly.offsets, assembly.vertices
         self._edges = unique_edges(assembly.triangles)
         self._rest_length = _lengths(assembly.rest, self._edges)
@@ -89,7 +91,10 @@ class Simulator:
         for step in range(1, settings.steps_per_frame + 1):
             if target is None or not self._static:
                 target = self._target(self.frame + step / settings.steps_per_frame)
-            self._state, done = self._solver.step(self._state, target)
+            try:
+                self._state, done = self._solver.step(self._state, target)
+            except (DivergenceError, np.linalg.LinAlgError) as error:
+                raise self._diverged() from error
             report.steps += 1
             report.iterations += done.iterations
             report.contacts = done.contacts
@@ -168,7 +173,7 @@ class Simulator:
         return np.concatenate([*cloth, *(np.asarray(c.positions[0], np.float64) for c in self.scene.colliders)])
 
     def _target(self, frame: float) -> Any:
-        """(V, 4) where hard pins and colliders are at `frame`, linear between frames; soft pins' targets are set too."""
+        """(V, 4) where hard pins and colliders are at `frame`, linear between frames; sets soft pins' targets too."""
         first = self.scene.settings.frame_start
         goal = self._start_positions()
         pinned = self.backend.host(self._solver.elastic.pin_target).copy()
@@ -187,12 +192,17 @@ class Simulator:
     def _local(self, world: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return np.asarray(world - self._centre)
 
+    def _diverged(self) -> SolverError:
+        """The error that names the cloth whose vertex went farthest."""
+        x = self.backend.host(self._solver.x)[: self.cloth_vertices, :3]
+        worst = int(np.argmax(np.nan_to_num(np.abs(x), nan=np.inf).max(axis=1)))
+        name = self.scene.cloths[int(np.searchsorted(self._offsets, worst, side="right")) - 1].name
+        return SolverError(f"{name}: the simulation diverged before frame {self.frame + 1}. Raise the step rate")
+
     def _measure(self, report: FrameReport) -> None:
         x = self.backend.host(self._state.x)[: self.cloth_vertices, :3]
         if not np.isfinite(x).all():
-            bad = int(np.flatnonzero(~np.isfinite(x).all(axis=1))[0])
-            name = self.scene.cloths[int(np.searchsorted(self._offsets, bad, side="right")) - 1].name
-            raise SolverError(f"{name}: the simulation diverged before frame {report.frame}. Raise the step rate")
+            raise self._diverged()
         report.largest_stretch = float((_lengths(x.astype(np.float64), self._edges) / self._rest_length).max())
         report.smallest_gap = self._solver.proximity.smallest_gap(self._state.x)
         velocity = self.backend.host(self._state.velocity)[:, :3].astype(np.float64)
@@ -216,7 +226,9 @@ def _between(frames: npt.NDArray[np.floating], at: float) -> npt.NDArray[np.floa
         return np.asarray(frames[0], np.float64)
     before = min(int(np.floor(at)), len(frames) - 1)
     after, share = min(before + 1, len(frames) - 1), at - before
-    return np.asarray((1.0 - share) * np.asarray(frames[before], np.float64) + share * np.asarray(frames[after], np.float64))
+    return np.asarray(
+        (1.0 - share) * np.asarray(frames[before], np.float64) + share * np.asarray(frames[after], np.float64)
+    )
 
 
 def _surface(scene: Scene, assembly: Assembly) -> tuple[Surface, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -228,5 +240,10 @@ def _surface(scene: Scene, assembly: Assembly) -> tuple[Surface, npt.NDArray[np.
     counts = np.array([count for _, count, _ in bodies])
     first = np.concatenate([[0], np.cumsum(counts)])
     triangles = np.concatenate([body.triangles + at for (body, _, _), at in zip(bodies, first, strict=False)])
-    surface = Surface(int(first[-1]), triangles.astype(np.int32), len(assembly.triangles), np.repeat(np.arange(len(bodies)), counts).astype(np.int32))
+    surface = Surface(
+        int(first[-1]),
+        triangles.astype(np.int32),
+        len(assembly.triangles),
+        np.repeat(np.arange(len(bodies)), counts).astype(np.int32),
+    )
     return surface, np.repeat([b.thickness for b, _, _ in bodies], counts), np.repeat([f for _, _, f in bodies], counts)

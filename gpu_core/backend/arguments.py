@@ -16,7 +16,7 @@ def check(signature: Signature, arguments: tuple[Any, ...]) -> None:
     for parameter, argument in zip(signature.parameters, arguments, strict=True):
         if parameter.pointer:
             _check_array(signature.name, parameter, argument)
-        elif parameter.type == "vec":
+        elif parameter.base == "vec":
             if np.shape(argument) != (3,):
                 raise TypeError(f"{signature.name}: {parameter.name} must be three numbers")
         elif not isinstance(argument, int | float | np.number):
@@ -25,8 +25,9 @@ def check(signature: Signature, arguments: tuple[Any, ...]) -> None:
 
 def _check_array(kernel: str, parameter: Parameter, array: Any) -> None:
     if getattr(array, "dtype", None) != parameter.dtype:
-        raise TypeError(f"{kernel}: {parameter.name} must be {parameter.dtype.__name__}, got {getattr(array, 'dtype', type(array))}")
+        wanted, got = np.dtype(parameter.dtype).name, getattr(array, "dtype", type(array))
+        raise TypeError(f"{kernel}: {parameter.name} must be {wanted}, got {got}")
     if not array.flags.c_contiguous:
         raise TypeError(f"{kernel}: {parameter.name} is not contiguous")
-    if parameter.type == "vec" and (array.ndim == 0 or array.shape[-1] != 4):
+    if parameter.base == "vec" and (array.ndim == 0 or array.shape[-1] != 4):
         raise TypeError(f"{kernel}: {parameter.name} must be (…, 4), got {array.shape}")

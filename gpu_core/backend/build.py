@@ -57,12 +57,12 @@ def folder() -> Path:
     return Path(cache) / "taffeta" / "kernels"
 
 
-def _fingerprint(source: str, command: list[str], flags: tuple[str, ...]) -> str:
+def _fingerprint(source: str, variant: str) -> str:
     content = hashlib.sha256(source.encode())
     here = Path(__file__).parent
     for path in [*sorted(KERNELS.glob("*.h")), here / "thread_pool.h"]:
         content.update(path.read_bytes())
-    content.update(" ".join([*command[1:], *flags, platform.machine(), _processor()]).encode())
+    content.update(" ".join([*COMMON_FLAGS, *FLAGS[variant], platform.machine(), _processor()]).encode())
     return content.hexdigest()[:16]
 
 
@@ -77,12 +77,12 @@ def _processor() -> str:
 
 def library(variant: str = "release") -> Path:
     """Path of the CPU library, built now if it is not there yet. Raises BackendError with the compiler's words."""
-    command = compiler()
     source = cpu_source()
-    flags = (*COMMON_FLAGS, *FLAGS[variant], *native_flags(command))
-    target = folder() / f"taffeta_{variant}_{_fingerprint(source, command, flags)}{SUFFIX}"
+    target = folder() / f"taffeta_{variant}_{_fingerprint(source, variant)}{SUFFIX}"
     if target.exists():
         return target
+    command = compiler()
+    flags = (*COMMON_FLAGS, *FLAGS[variant], *native_flags(command))
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
         text, made = Path(scratch) / "taffeta.cpp", Path(scratch) / target.name
@@ -90,7 +90,10 @@ def library(variant: str = "release") -> Path:
         includes = (f"-I{KERNELS}", f"-I{Path(__file__).parent}")
         libraries = () if platform.system() == "Windows" else ("-lpthread", "-lm")
         run = subprocess.run(
-            [*command, *flags, *includes, str(text), "-o", str(made), *libraries], capture_output=True, text=True, check=False
+            [*command, *flags, *includes, str(text), "-o", str(made), *libraries],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if run.returncode:
             raise BackendError(f"the CPU kernels do not compile: {run.stderr[-2000:]}", "Please report this")

@@ -33,8 +33,11 @@ class CpuBackend:
 
     def __init__(self, threads: int | None = None, path: Path | None = None) -> None:
         """threads: None = all cores this process may use. path: another build of the kernels (the sanitizers')."""
-        self.threads = threads or int(os.environ.get("TAFFETA_THREADS", "0")) or len(os.sched_getaffinity(0)) \
-            if hasattr(os, "sched_getaffinity") else threads or os.cpu_count() or 1
+        self.threads = (
+            threads or int(os.environ.get("TAFFETA_THREADS", "0")) or len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else threads or os.cpu_count() or 1
+        )
         self._library = ctypes.CDLL(str(path or library()))
         self._library.taffeta_kernel.restype = ctypes.c_void_p
         self._library.taffeta_kernel.argtypes = [ctypes.c_char_p]
@@ -87,11 +90,11 @@ def _slots(signature: Signature, arguments: tuple[Any, ...], kept: list[Any]) ->
         if parameter.pointer:
             slot.pointer = argument.__array_interface__["data"][0]
             kept.append(argument)
-        elif parameter.type == "vec":
+        elif parameter.base == "vec":
             value = np.array([*argument, 0.0], np.float32)
             slot.pointer = value.ctypes.data
             kept.append(value)
-        elif parameter.type == "float":
+        elif parameter.base == "float":
             slot.real = float(argument)
         else:
             slot.integer = int(argument)

@@ -36,11 +36,15 @@ def import_cupy() -> Any:
         load_nvrtc()
         import cupy
     except (ImportError, OSError) as error:
-        raise BackendError(f"CuPy cannot be loaded ({error})", "Install the GPU libraries, or choose the CPU backend") from error
+        raise BackendError(
+            f"CuPy cannot be loaded ({error})", "Install the GPU libraries, or choose the CPU backend"
+        ) from error
     try:
         devices = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
-        raise BackendError(f"no CUDA device answers ({error})", "Check the NVIDIA driver, or choose the CPU backend") from error
+        raise BackendError(
+            f"no CUDA device answers ({error})", "Check the NVIDIA driver, or choose the CPU backend"
+        ) from error
     if devices == 0:
         raise BackendError("there is no CUDA device", "Choose the CPU backend")
     return cupy
@@ -95,6 +99,6 @@ class CudaBackend:
 def _argument(parameter: Parameter, argument: Any) -> Any:
     if parameter.pointer:
         return argument
-    if parameter.type == "vec":
+    if parameter.base == "vec":
         return np.array((*argument, 0.0), dtype=np.float32).view("V16")[0]
-    return np.float32(argument) if parameter.type == "float" else np.int32(argument)
+    return np.float32(argument) if parameter.base == "float" else np.int32(argument)

@@ -34,17 +34,17 @@ class Parameter:
     """One argument of a kernel after the element index."""
 
     name: str
-    type: str  #: float, int or vec
+    base: str  #: float, int or vec
     pointer: bool
     constant: bool
 
     @property
     def dtype(self) -> type[np.generic]:
-        return _ELEMENT_TYPES[self.type]
+        return _ELEMENT_TYPES[self.base]
 
     @property
     def declaration(self) -> str:
-        return f"{'const ' if self.constant else ''}{self.type} {'*' if self.pointer else ''}{self.name}"
+        return f"{'const ' if self.constant else ''}{self.base} {'*' if self.pointer else ''}{self.name}"
 
 
 @dataclass(frozen=True)
@@ -81,19 +81,19 @@ def cuda_source() -> str:
         declared = "".join(f", {parameter.declaration}" for parameter in signature.parameters)
         passed = "".join(f", {parameter.name}" for parameter in signature.parameters)
         text.append(
-            f'extern "C" __global__ void launch_{signature.name}(int count{declared})\n'
+            f'extern "C" __global__ void launch_{signature.name}(int elements{declared})\n'
             "{\n    int element = blockIdx.x * blockDim.x + threadIdx.x;\n"
-            f"    if (element < count) {signature.name}(element{passed});\n}}\n"
+            f"    if (element < elements) {signature.name}(element{passed});\n}}\n"
         )
     return "\n".join(text)
 
 
 def _from_slot(parameter: Parameter, index: int) -> str:
     if parameter.pointer:
-        return f"({'const ' if parameter.constant else ''}{parameter.type} *)slot[{index}].pointer"
-    if parameter.type == "vec":
+        return f"({'const ' if parameter.constant else ''}{parameter.base} *)slot[{index}].pointer"
+    if parameter.base == "vec":
         return f"*(const vec *)slot[{index}].pointer"
-    return f"slot[{index}].{'real' if parameter.type == 'float' else 'integer'}"
+    return f"slot[{index}].{'real' if parameter.base == 'float' else 'integer'}"
 
 
 def cpu_source() -> str:

@@ -1,1 +1,1 @@
-"""Contact: which pairs can touch (broad phase), how far vertices may go (filter), and what holds them apart (barrier)."""
+"""Contact: which pairs can touch (broad phase), how far vertices may go (filter), what holds them apart (barrier)."""

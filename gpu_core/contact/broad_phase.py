@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,8 @@ from ..backend import Backend
 from .patches import Surface, patches
 
 
-class Candidates(NamedTuple):
+@dataclass(frozen=True)
+class Candidates:
     """Pairs whose swept boxes overlap: all that can come within the reach they were detected with."""
 
     count: int

@@ -14,7 +14,7 @@ from .bending import BendingForm, bending
 from .membrane import membrane
 
 AIR_DENSITY = 1.2  #: kg/m³
-SOFT_PIN_RATE = 40.0  #: rad/s: the frequency at which a pin of weight one half holds its vertex
+SOFT_PIN_SHARE = 0.1  #: stiffness of a pin of weight one half, relative to the elastic diagonal of its vertex
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,8 @@ def assemble(cloths: tuple[Cloth, ...], step: float, form: BendingForm, *, limit
     weight = np.concatenate([_pin_weights(cloth) for cloth in cloths])
     free = (weight < 1.0).astype(float)
     soft = np.where(weight < 1.0, weight, 0.0)
-    pin_stiffness = mass * SOFT_PIN_RATE**2 * soft / (1.0 - soft)
-    elastic = sparse.block_diag(
-        [m.hessian + b.hessian for m, b in zip(membranes, bendings, strict=True)], format="csr"
-    ) + sparse.diags_array(mass / step**2 + pin_stiffness)
+    elastic = sparse.block_diag([m.hessian + b.hessian for m, b in zip(membranes, bendings, strict=True)], format="csr")
+    pin_stiffness = SOFT_PIN_SHARE * elastic.diagonal() * soft / (1.0 - soft)
     return Assembly(
         offsets=offsets,
         triangles=_shifted([cloth.triangles for cloth in cloths], offsets),
@@ -69,10 +67,7 @@ def assemble(cloths: tuple[Cloth, ...], step: float, form: BendingForm, *, limit
         free=free,
         pin_stiffness=pin_stiffness,
         drag=np.concatenate(
-            [
-                np.full(len(c.positions), 0.5 * AIR_DENSITY * c.material.air_drag / c.material.density)
-                for c in cloths
-            ]
+            [np.full(len(c.positions), 0.5 * AIR_DENSITY * c.material.air_drag / c.material.density) for c in cloths]
         ),
         rest_inverse=np.concatenate([part.rest_inverse for part in membranes]),
         membrane_stiffness=np.concatenate([part.stiffness for part in membranes]),
@@ -81,7 +76,7 @@ def assemble(cloths: tuple[Cloth, ...], step: float, form: BendingForm, *, limit
         row_stiffness=np.concatenate([part.stiffness for part in bendings]),
         row_hinge=_shifted([part.hinge for part in bendings], offsets),
         row_rest=np.concatenate([part.rest for part in bendings]),
-        hessian=_eliminate(elastic, free),
+        hessian=_eliminate(elastic + sparse.diags_array(mass / step**2 + pin_stiffness), free),
     )
 
 

@@ -47,9 +47,7 @@ def _hinge_rows(cloth: Cloth) -> tuple[sparse.csr_array, npt.NDArray[np.float64]
     a, b, c, d = (cloth.rest_positions[found.corners[:, k]] for k in range(4))
     a_first, a_second = _cotangent(b - a, c - a), _cotangent(b - a, d - a)
     b_first, b_second = _cotangent(a - b, c - b), _cotangent(a - b, d - b)
-    coefficient = np.column_stack(
-        [b_first + b_second, a_first + a_second, -a_first - b_first, -a_second - b_second]
-    )
+    coefficient = np.column_stack([b_first + b_second, a_first + a_second, -a_first - b_first, -a_second - b_second])
     count = len(found.corners)
     index = np.repeat(np.arange(count), 4)
     shape = (count, len(cloth.positions))
@@ -97,9 +95,7 @@ def _border_vertices(cloth: Cloth) -> npt.NDArray[np.bool_]:
     return border
 
 
-def _rest_curvature(
-    cloth: Cloth, rows: sparse.csr_array, hinge: npt.NDArray[np.int32]
-) -> npt.NDArray[np.float64]:
+def _rest_curvature(cloth: Cloth, rows: sparse.csr_array, hinge: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
     normal = np.zeros_like(cloth.rest_positions)
     a, b, c = (cloth.rest_positions[cloth.triangles[:, k]] for k in range(3))
     np.add.at(normal, cloth.triangles, np.cross(b - a, c - a)[:, None, :])

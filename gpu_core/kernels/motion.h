@@ -5,13 +5,15 @@
 // z = x* + h v + h² g (method.md §1), after the air has slowed the velocity along the normal:
 // ½ρ_a C|v_n|v_n per side area, integrated implicitly, so that no step size makes it unstable.
 // drag: ½ρ_a C / areal density, 1/m. forwarded: residual forwarding's h² M⁻¹ δf, m.
+// displacement: z − x*, before it is rounded to the positions' last digit: the velocity comes from it.
 KERNEL void inertia_target(int v, const vec *start, const vec *velocity, const vec *normal, const float *drag,
-                           const vec *forwarded, float h, vec gravity, vec *z)
+                           const vec *forwarded, float h, vec gravity, vec *displacement, vec *z)
 {
     float along = dot(velocity[v], normal[v]);
     float kept = 1.0f / (1.0f + h * drag[v] * fabsf(along));
     vec slowed = velocity[v] - ((1.0f - kept) * along) * normal[v];
-    z[v] = start[v] + h * slowed + (h * h) * gravity + forwarded[v];
+    displacement[v] = h * slowed + (h * h) * gravity + forwarded[v];
+    z[v] = start[v] + displacement[v];
 }
 
 // −∇ of inertia, membrane, bending and soft pins at x: the right-hand side of (H + ΔH) Δx = residual. Pinned vertices: 0.
@@ -37,10 +39,17 @@ KERNEL void elastic_residual(int v, const vec *x, const vec *z, const float *ine
     added[v] = free[v] * weight, total[v] = rest_diagonal[v] + added[v];
 }
 
-KERNEL void add_increment(int v, const vec *increment, vec *x) { x[v] = x[v] + increment[v]; }
-
-// Speed and position at the end of a step: v = (x − x*)/h.
-KERNEL void step_end(int v, const vec *x, const vec *start, float h, vec *velocity)
+KERNEL void add_increment(int v, const vec *increment, vec *x, vec *displacement)
 {
-    velocity[v] = (1.0f / h) * (x[v] - start[v]);
+    x[v] = x[v] + increment[v];
+    displacement[v] = displacement[v] + increment[v];
+}
+
+// Velocity over the step. A vertex that stands where the solver put it takes the unrounded displacement; one that
+// the filter stopped, the difference of its positions.
+KERNEL void step_velocity(int v, const vec *start, const vec *solved, const vec *reached, const vec *displacement,
+                          float h, vec *velocity)
+{
+    vec cut = solved[v] - reached[v];
+    velocity[v] = (1.0f / h) * (dot(cut, cut) == 0.0f ? displacement[v] : reached[v] - start[v]);
 }

@@ -46,9 +46,9 @@ class Elastic:
         self.pin_stiffness = backend.array(assembly.pin_stiffness)
         self.pin_target = xp.zeros((self.vertices, 4), xp.float32)
 
-    def inertia_target(self, start: Any, velocity: Any, forwarded: Any, z: Any) -> None:
-        """z (N, 4) ← where inertia, gravity and air alone would take the cloth."""
-        drag = (start, velocity, self.normal, self.drag, forwarded, self.h, self.gravity, z)
+    def inertia_target(self, start: Any, velocity: Any, forwarded: Any, displacement: Any, z: Any) -> None:
+        """z (N, 4) ← where inertia, gravity and air alone would take the cloth; displacement ← z − start, unrounded."""
+        drag = (start, velocity, self.normal, self.drag, forwarded, self.h, self.gravity, displacement, z)
         self.backend.sequence([self._normals(start), ("inertia_target", self.vertices, drag)])()
 
     def residual_launches(self, x: Any, z: Any, system: GlobalStep) -> list[Any]:

@@ -75,7 +75,7 @@ class GlobalStep:
         if gram is None:
             return np.asarray(right / eigenvalues[:, None])
         matrix = np.diag(eigenvalues) + gram
-        return np.asarray(scipy.linalg.solve(matrix, right, assume_a="pos"))
+        return np.asarray(scipy.linalg.solve(matrix, right, assume_a="pos", check_finite=False))
 
     def _restrict(self, vector: Any, rank: int) -> Dense:
         """Uᵀ vector: (rank, 3)."""
@@ -124,16 +124,28 @@ class GlobalStep:
         buffers = [self.increment, self._other]
         matrix = (*self._matrix, self.total_diagonal, self.free, self.residual)
         if kind == "chebyshev":
-            low = modes.eigenvalues[self.small - 1] / float(np.median(self.backend.host(self.rest_diagonal))) if self.small else 1e-3
+            low = (
+                modes.eigenvalues[self.small - 1] / float(np.median(self.backend.host(self.rest_diagonal)))
+                if self.small
+                else 1e-3
+            )
             steps = chebyshev_coefficients(max(low, 1e-3), CHEBYSHEV_RESERVE * modes.largest, sweeps + sweeps % 2)
             return [
-                ("chebyshev_sweep", self.vertices, (*matrix, buffers[k % 2], keep, gain, self._direction, buffers[1 - k % 2]))
+                (
+                    "chebyshev_sweep",
+                    self.vertices,
+                    (*matrix, buffers[k % 2], keep, gain, self._direction, buffers[1 - k % 2]),
+                )
                 for k, (keep, gain) in enumerate(steps)
             ]
         weight = self.parameters.jacobi_weight or 1.33 / modes.largest
         if kind == "jacobi":
             return [
-                ("chebyshev_sweep", self.vertices, (*matrix, buffers[k % 2], 0.0, weight, self._direction, buffers[1 - k % 2]))
+                (
+                    "chebyshev_sweep",
+                    self.vertices,
+                    (*matrix, buffers[k % 2], 0.0, weight, self._direction, buffers[1 - k % 2]),
+                )
                 for k in range(sweeps + sweeps % 2)
             ]
         passes = -(-sweeps // 4) * 2  # each pass is two sweeps

@@ -14,6 +14,12 @@ from .elastic import Elastic
 from .global_step import GlobalStep
 from .parameters import NdbParameters
 
+FAR = 1e6  #: m; an increment this large, or not a number, means that the step has diverged
+
+
+class DivergenceError(ArithmeticError):
+    """The step left the numbers."""
+
 
 @dataclass
 class NdbState:
@@ -60,24 +66,25 @@ class Ndb:
         self.inner_tolerance = (parameters.inner_tolerance or tolerance) * step
         self.outer_tolerance = 2.0 * self.inner_tolerance
         self.x, self.start = (xp.zeros((filter_.vertices, 4), xp.float32) for _ in range(2))
-        self.z = xp.zeros((vertices.cloth, 4), xp.float32)
+        self.z, self.displacement = (xp.zeros((vertices.cloth, 4), xp.float32) for _ in range(2))
         self.free = xp.zeros((filter_.vertices, 1), bool)
         self.free[: vertices.cloth, 0] = vertices.free != 0
         self._elastic_residual = elastic.residual_launches(self.x, self.z, global_step)
-        self._add_increment = ("add_increment", vertices.cloth, (global_step.increment, self.x))
+        self._add_increment = ("add_increment", vertices.cloth, (global_step.increment, self.x, self.displacement))
 
     def step(self, state: NdbState, target: Any) -> tuple[NdbState, StepReport]:
         """One step of length h. target: (V, 4) where hard pins and colliders go; free vertices' rows are not read."""
-        report, parameters, xp = StepReport(), self.parameters, self.backend.xp
+        report, xp = StepReport(), self.backend.xp
         self.start[:] = state.x
-        self.elastic.inertia_target(self.start, state.velocity, state.forwarded, self.z)  # z ← x* + h v + h²(g + M⁻¹δf)
+        # z ← x* + h v + h²(g + M⁻¹δf)
+        self.elastic.inertia_target(self.start, state.velocity, state.forwarded, self.displacement, self.z)
         self._warm_start(target)  # x ← ModalLG(I + Ψ) in span(U)
 
         pairs = self.proximity.pairs(self.start, self.x)
         feasible = self.filter(pairs, self.start, self.x)  # (B, t) ← FullCCD; x⁻ ← x* + αt(x − x*)
         predicted = self.x.copy()
-        if parameters.start == "feasible":
-            self.x[:] = xp.where(self.free, feasible, self.x)
+        if self.parameters.start == "feasible":
+            self._start_from(feasible)
         ages, contacts = state.ages, None
         while not self._finished(report):
             contacts = self._contacts(pairs, feasible, predicted, ages)
@@ -88,7 +95,9 @@ class Ndb:
             self._judge(report, change, reached, feasible, contacts)
             feasible, predicted = reached, self.x.copy()
 
-        velocity = (feasible[: self.vertices.cloth] - self.start[: self.vertices.cloth]) / xp.float32(self.h)
+        velocity = xp.empty_like(self.z)
+        arguments = (self.start, self.x, feasible, self.displacement, self.h, velocity)
+        self.backend.launch("step_velocity", self.vertices.cloth, *arguments)
         forwarded = self._forward_residual(feasible, contacts)
         report.contacts = contacts.active if contacts else 0
         return NdbState(feasible, velocity, forwarded, ages), report
@@ -98,12 +107,21 @@ class Ndb:
         cloth = self.vertices.cloth
         self.x[:] = target
         self.x[:cloth] = self.backend.xp.where(self.free[:cloth], self.z, target[:cloth])
+        pinned = self.x[:cloth] - self.start[:cloth]
+        self.displacement[:] = self.backend.xp.where(self.free[:cloth], self.displacement, pinned)
         local = self.backend.sequence(self._elastic_residual)
         add = self.backend.sequence([self._add_increment])
         for _ in range(self.parameters.warm_iterations):
             local()
             self.global_step.modal(self.x, self.rest)
             add()
+
+    def _start_from(self, feasible: Any) -> None:
+        """The free vertices go back to where the filter let them; those it did not stop stay as they are."""
+        xp, cloth = self.backend.xp, self.vertices.cloth
+        stopped = (self.x != feasible).any(axis=1, keepdims=True) & self.free
+        self.displacement[:] = xp.where(stopped[:cloth], feasible[:cloth] - self.start[:cloth], self.displacement)
+        self.x[:] = xp.where(stopped, feasible, self.x)
 
     def _contacts(self, pairs: Pairs, feasible: Any, predicted: Any, ages: Ages) -> Contacts | None:
         near = self.proximity.near(pairs, feasible, predicted, self.parameters.near_slack)
@@ -128,7 +146,9 @@ class Ndb:
                 run()
             report.iterations += 1
             change = float(abs(step.increment).max())
-            if not change > self.inner_tolerance:
+            if not change < FAR:
+                raise DivergenceError
+            if change <= self.inner_tolerance:
                 break
         return change
 
@@ -147,7 +167,9 @@ class Ndb:
         report.outer += 1
         report.arrived = not bool((cut[~self.free[:, 0]] > self.outer_tolerance).any())
         report.converged = (
-            change <= self.inner_tolerance and float(cut.max()) <= self.outer_tolerance and moved <= self.outer_tolerance
+            change <= self.inner_tolerance
+            and float(cut.max()) <= self.outer_tolerance
+            and moved <= self.outer_tolerance
         )
 
     def _finished(self, report: StepReport) -> bool:
@@ -157,7 +179,7 @@ class Ndb:
         return report.converged or report.outer >= limit
 
     def _forward_residual(self, feasible: Any, contacts: Contacts | None) -> Any:
-        """δf of eq. 20–24 as the displacement 2 δx of the next z: one more global solve with all weights at their start."""
+        """δf of eq. 20–24 as the displacement 2 δx of the next z: a global solve with all weights at their start."""
         xp, parameters, step = self.backend.xp, self.parameters, self.global_step
         nothing = xp.zeros((self.vertices.cloth, 4), xp.float32)
         cut = float(abs(self.x - feasible).max())

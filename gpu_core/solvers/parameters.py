@@ -1,4 +1,4 @@
-"""The choices of the `ndb` solver. The defaults are what measured best (method.md §14); `paper()` is Lan 2024's letter."""
+"""The choices of the `ndb` solver: the defaults are what measured best (method.md §14), `paper()` is Lan 2024."""
 
 from __future__ import annotations
 

@@ -1,0 +1,194 @@
+"""Distances, additive CCD and the filter against float64 references; the broad phase against brute force."""
+
+from __future__ import annotations
+
+import ipctk
+import numpy as np
+import pytest
+
+from taffeta.gpu_core.backend import select
+from taffeta.gpu_core.contact.broad_phase import BroadPhase
+from taffeta.gpu_core.contact.filter import Filter
+from taffeta.gpu_core.contact.pairs import Pairs
+from taffeta.gpu_core.contact.patches import Surface, patches
+from taffeta.gpu_core.elasticity.assembly import vectors
+from taffeta.gpu_core.mesh import unique_edges
+from taffeta.tests.gpu_core.small_scene import ball, sheet
+
+cpu = select("cpu")
+
+
+def pair_set(kinds):
+    """Pairs whose corners are 4i … 4i+3; kinds: True for edge–edge."""
+    count = len(kinds)
+    feature = np.where(np.asarray(kinds)[:, None], [[-1, 1]], [[0, 0]]).astype(np.int32)
+    corner = np.arange(4 * count, dtype=np.int32).reshape(count, 4)
+    offset = np.full(count, 1e-3, np.float32)
+    return Pairs(count, feature, corner, offset, offset)
+
+
+def hard_positions(rng, count):
+    """(count, 4, 3) pairs: plain, parallel, coplanar, slivers, tiny gaps."""
+    p = rng.normal(size=(count, 4, 3))
+    kind = np.arange(count) % 5
+    parallel, coplanar, sliver, tiny = (kind == k for k in (1, 2, 3, 4))
+    p[parallel, 3] = p[parallel, 2] + (p[parallel, 1] - p[parallel, 0]) * rng.uniform(0.5, 2, (parallel.sum(), 1))
+    p[coplanar, :, 2] = 0
+    p[sliver, 3] = p[sliver, 1] + (p[sliver, 2] - p[sliver, 1]) * rng.uniform(0, 1, (sliver.sum(), 1))
+    p[sliver, 3, 0] += 1e-4
+    p[tiny, 0] = p[tiny, 1:].mean(axis=1) + rng.normal(size=(tiny.sum(), 3)) * 1e-4
+    return (p * 10.0 ** rng.uniform(-3, 0, (count, 1, 1))).astype(np.float32)
+
+
+def reference_distance(p, edges):
+    squared = ipctk.edge_edge_distance(*p) if edges else ipctk.point_triangle_distance(*p)
+    return np.sqrt(squared)
+
+
+def test_distances_agree_with_ipctk_in_double():
+    rng = np.random.default_rng(1)
+    p = hard_positions(rng, 4000)
+    kinds = rng.random(4000) < 0.5
+    pairs, got = pair_set(kinds), np.zeros(4000, np.float32)
+    x = vectors(p.reshape(-1, 3))
+    cpu.launch("pair_distance", 4000, pairs.feature, pairs.corner, x, got)
+    wanted = np.array([reference_distance(q.astype(float), e) for q, e in zip(p, kinds, strict=True)])
+    size = np.abs(p).max(axis=(1, 2))
+    error = np.abs(got - wanted) / size
+    assert error.max() < 2e-5, error.argmax()
+
+
+@pytest.mark.parametrize("far", [0.0, 100.0])
+def test_no_collision_is_missed_or_found_late(far):
+    """The gap along the accepted motion, sampled in double, never falls below the offset (or the start's own gap)."""
+    rng = np.random.default_rng(2)
+    count = 3000
+    p = (hard_positions(rng, count) + np.float32(far)).astype(np.float32)
+    motion = rng.normal(size=p.shape) * np.abs(p - p.mean(axis=1, keepdims=True)).max(axis=(1, 2), keepdims=True) * 2
+    q = (p + motion).astype(np.float32)
+    kinds = rng.random(count) < 0.5
+    pairs, time = pair_set(kinds), np.zeros(count, np.float32)
+    cpu.launch(
+        "pair_impact",
+        count,
+        pairs.feature,
+        pairs.corner,
+        vectors(p.reshape(-1, 3)),
+        vectors(q.reshape(-1, 3)),
+        pairs.offset,
+        time,
+    )
+    hits = 0
+    for i in range(count):
+        a, b = p[i].astype(float), q[i].astype(float)
+        start = reference_distance(a, kinds[i])
+        if start < 0.3e-3:
+            continue
+        allowed = min(1e-3, 0.95 * start) * 0.99 - 4e-7 * (1 + far)
+        hits += time[i] <= 1
+        for t in np.linspace(0, min(1.0, time[i]), 40):
+            assert reference_distance(a + t * (b - a), kinds[i]) > allowed, (i, t, time[i])
+    assert hits > count // 20
+
+
+def test_a_touching_pair_may_separate_and_slide_but_not_approach():
+    triangle = [[-1, -1, 0], [1, -1, 0], [0, 1, 0]]
+    for move, free in (([0, 0, 1], True), ([1, 0, 0], True), ([0, 0, -1], False), ([0.5, 0, -0.01], False)):
+        x = vectors(np.array([[0, 0, 1e-4], *triangle]))
+        moved = x + vectors(np.array([move, [0, 0, 0], [0, 0, 0], [0, 0, 0]]))
+        pairs, time = pair_set([False]), np.zeros(1, np.float32)
+        cpu.launch("pair_impact", 1, pairs.feature, pairs.corner, x, moved, pairs.offset, time)
+        assert (time[0] > 1) == free, move
+
+
+def brute_force(surface, edges, boxes):
+    """All candidate features by box overlap, as a set."""
+    vertex_box, edge_box, triangle_box = boxes
+
+    def overlap(a, b):
+        return ((a[0] <= b[1]) & (b[0] <= a[1]))[..., :3].all(axis=-1)
+
+    cloth = len(set(surface.triangles[: surface.cloth_triangles].ravel().tolist()))
+    found = set()
+    for v in range(surface.vertices):
+        for t, corners in enumerate(surface.triangles):
+            if v not in corners and (v < cloth or corners[0] < cloth) and overlap(vertex_box[v], triangle_box[t]):
+                found.add((v, t))
+    for e in range(len(edges)):
+        for f in range(e + 1, len(edges)):
+            if set(edges[e]) & set(edges[f]) or (edges[e][0] >= cloth and edges[f][0] >= cloth):
+                continue
+            if overlap(edge_box[e], edge_box[f]):
+                found.add((~e, f))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_broad_phase_finds_what_brute_force_finds(seed):
+    rng = np.random.default_rng(seed)
+    vertices, triangles = sheet(7)
+    body, faces = ball(0.3)
+    x0 = np.concatenate([vertices, body + 0.5]) + rng.normal(size=(49 + len(body), 3)) * 0.1
+    x1 = x0 + rng.normal(size=x0.shape) * 0.1 * (seed + 1)
+    all_triangles = np.concatenate([triangles, faces + 49]).astype(np.int32)
+    surface = Surface(len(x0), all_triangles, len(triangles), np.repeat([0, 1], [49, len(body)]).astype(np.int32))
+    phase = BroadPhase(cpu, surface, x0, np.array([True, True]))
+    found = phase.detect(vectors(x0), vectors(x1), 0.02, 0.01)
+    boxes = [box.reshape(-1, 2, 4) for box in (phase.vertex_box, phase.edge_box, phase.triangle_box)]
+    features = [tuple(pair) for pair in found.feature[: found.count].tolist()]
+    assert len(features) == len(set(features)), "a pair was found twice"
+    assert set(features) == brute_force(surface, unique_edges(all_triangles).tolist(), boxes)
+    assert phase.covers(vectors(x0), vectors(x1))
+    assert phase.covers(vectors(x0), vectors(x0 + 0.5 * (x1 - x0)))
+    assert not phase.covers(vectors(x0), vectors(x1 + 0.02))
+
+
+def test_self_collision_off_leaves_the_pairs_between_objects():
+    vertices, triangles = sheet(5)
+    both = np.concatenate([triangles, triangles + 25]).astype(np.int32)
+    x = np.concatenate([vertices, vertices + [0, 0, 0.001]])
+    surface = Surface(50, both, len(both), np.repeat([0, 1], 25).astype(np.int32))
+    found = BroadPhase(cpu, surface, x, np.array([False, False])).detect(vectors(x), vectors(x), 0.01, 0.0)
+    first, second = found.corner[: found.count, 0] // 25, found.corner[: found.count, 3] // 25
+    assert found.count > 0
+    assert (first != second).all()
+
+
+def test_every_primitive_belongs_to_one_patch():
+    vertices, triangles = sheet(23)
+    surface = Surface(len(vertices), triangles, len(triangles), np.zeros(len(vertices), np.int32))
+    found = patches(surface, vertices)
+    for table, count in (
+        (found.triangles, len(triangles)),
+        (found.vertices, len(vertices)),
+        (found.edges, len(found.edge_corners)),
+    ):
+        assert np.array_equal(np.sort(table.entries), np.arange(count))
+        assert table.start[-1] == count
+    assert np.diff(found.triangles.start).max() <= 8
+
+
+@pytest.mark.parametrize("name", ["per_vertex", "whole"])
+def test_a_filtered_motion_is_free_of_collisions(name):
+    """By ipctk's own CCD, for a crumpled sheet that is thrown at itself and at a ball."""
+    rng = np.random.default_rng(5)
+    vertices, triangles = sheet(9)
+    body, faces = ball(0.2)
+    x0 = np.concatenate([vertices + [0, 0, 0.3], body + [0.5, 0.5, 0.0]])
+    count = len(vertices)
+    x1 = x0.copy()
+    x1[:count] += rng.normal(size=(count, 3)) * 0.15 + [0, 0, -0.4]
+    x1[count:] += [0, 0, 0.1]
+    both = np.concatenate([triangles, faces + count]).astype(np.int32)
+    surface = Surface(len(x0), both, len(triangles), np.repeat([0, 1], [count, len(body)]).astype(np.int32))
+    found = BroadPhase(cpu, surface, x0, np.array([True, True])).detect(vectors(x0), vectors(x1), 2e-3, 0.0)
+    pairs = Pairs(found.count, found.feature, found.corner, *(np.full(found.count, 1e-3, np.float32) for _ in range(2)))
+    filter_ = Filter(cpu, len(x0), count)
+    taken = getattr(filter_, name)(pairs, vectors(x0), vectors(x1))[:, :3].astype(float)
+    assert filter_.fallbacks == 0
+    mesh = ipctk.CollisionMesh(x0, unique_edges(both), both)
+    assert not ipctk.is_step_collision_free(mesh, x0.astype(np.float32).astype(float), x1)
+    assert ipctk.is_step_collision_free(mesh, x0.astype(np.float32).astype(float), taken)
+    moved = np.linalg.norm(taken - x0, axis=1) / np.maximum(np.linalg.norm(x1 - x0, axis=1), 1e-9)
+    assert moved[count:].min() == pytest.approx(moved[count:].max(), rel=1e-5), "a body moves as one"
+    assert moved[:count].mean() > (0.3 if name == "per_vertex" else 0.01)
