@@ -26,6 +26,7 @@ def render(blend: Path, picture: Path, frame: int | None = None, percentage: int
     picture.parent.mkdir(parents=True, exist_ok=True)
     scene.render.filepath = str(picture.resolve())
     scene.render.resolution_percentage = percentage
+    _sign_nothing(scene.render)
     bpy.ops.render.render(write_still=True)
 
 
@@ -35,6 +36,14 @@ def _give_body(cloth: bpy.types.Object) -> None:
     body.thickness, body.offset = HEM, 0.0
     smooth = cloth.modifiers.new("Smooth", "SUBSURF")
     smooth.levels = smooth.render_levels = 1
+
+
+def _sign_nothing(settings: bpy.types.RenderSettings) -> None:
+    """Blender writes paths, dates and times into a picture unless it is told not to."""
+    for name in (
+        "use_stamp_filename", "use_stamp_date", "use_stamp_render_time", "use_stamp_hostname", "use_stamp_memory"
+    ):  # fmt: skip
+        setattr(settings, name, False)
 
 
 def main() -> None:
