@@ -15,7 +15,7 @@ NEAR, FAR = -0.3, 0.3  #: m, where the sphere's centre turns; the curtain hangs 
 
 def build(vertices: int) -> None:
     """Fill the empty session: the cloth has the square grid nearest to `vertices`."""
-    light_and_film(target=(0.0, 0.0, 0.75), distance=4.6, frames=FRAMES)
+    light_and_film(target=(0.0, 0.0, 0.75), distance=4.0, frames=FRAMES)
     sheet = add_sheet("Curtain", vertices, size=1.0, location=(0.0, 0.0, HEIGHT), rotation=(radians(90.0), 0.0, 0.0))
     pin(sheet, lambda x, y, z: y > 0.499)
     sphere = add_sphere("Sphere", RADIUS, (0.0, NEAR, HEIGHT - 0.15))
