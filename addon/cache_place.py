@@ -19,7 +19,7 @@ from .keys import file_stem
 
 FOLDER = "taffeta_cache"
 JOB = "job"
-JOB_FILES = ("job.json", "cloth_*.npz", "collider_*_triangles.npy", "collider_*_positions.npy")
+JOB_FILES = ("job.json", "cloth_*.npz", "collider_*_triangles.npy", "collider_*_positions.npy", "subspace_*.npz")
 
 
 def beside(blend: Path, scene: bpy.types.Scene) -> Path:

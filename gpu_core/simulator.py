@@ -113,6 +113,7 @@ class Simulator:
             "frame": np.array(self.frame),
             "x": host(state.x).copy(),
             "velocity": host(state.velocity).copy(),
+            "gravity_share": host(state.gravity_share).copy(),
             "forwarded": host(state.forwarded).copy(),
             "age_keys": host(state.ages.keys).copy(),
             "ages": host(state.ages.ages).copy(),
@@ -127,6 +128,7 @@ class Simulator:
         self._state = NdbState(
             array(state["x"]),
             array(state["velocity"]),
+            array(state["gravity_share"]),
             array(state["forwarded"]),
             Ages(array(state["age_keys"], np.int64), array(state["ages"], np.int32)),
         )
@@ -164,6 +166,7 @@ class Simulator:
         return NdbState(
             self.backend.array(vectors(self._local(self._start_positions()))),
             self.backend.array(vectors(velocity)),
+            xp.ones(count, xp.float32),
             xp.zeros((count, 4), xp.float32),
             no_ages(self.backend),
         )

@@ -3,17 +3,24 @@
 #include "membrane.h"
 
 // z = x* + h v + h² g (method.md §1), after the air has slowed the velocity along the normal:
-// ½ρ_a C|v_n|v_n per side area, integrated implicitly, so that no step size makes it unstable.
+// ½ρ_a C (|v_n| + u) v_n per area, integrated implicitly, so that no step size makes it unstable. The term with u is what
+// a sheet feels in small swings, where its drag coefficient rises as it slows (Graham 1980: C ≈ 8 KC^−⅓).
 // drag: ½ρ_a C / areal density, 1/m. forwarded: residual forwarding's h² M⁻¹ δf, m.
-// displacement: z − x*, before it is rounded to the positions' last digit: the velocity comes from it.
+// guess: where the iterations begin. It takes the share of gravity that the vertex followed in the last step: all of it
+// in free fall, none of it at rest, where a start from z would have to be undone in every step, and never quite is.
+// displacement: guess − x*, before it is rounded to the positions' last digit: the velocity comes from it.
 KERNEL void inertia_target(int v, const vec *start, const vec *velocity, const vec *normal, const float *drag,
-                           const vec *forwarded, float h, vec gravity, vec *displacement, vec *z)
+                           const vec *forwarded, float still_air, float h, vec gravity, const float *gravity_share, vec *displacement,
+                           vec *guess, vec *z)
 {
-    float along = dot(velocity[v], normal[v]);
-    float kept = 1.0f / (1.0f + h * drag[v] * fabsf(along));
-    vec slowed = velocity[v] - ((1.0f - kept) * along) * normal[v];
-    displacement[v] = h * slowed + (h * h) * gravity + forwarded[v];
-    z[v] = start[v] + displacement[v];
+    vec falling = velocity[v] + h * gravity;
+    float along = dot(falling, normal[v]);
+    float kept = 1.0f / (1.0f + h * drag[v] * (fabsf(along) + still_air));
+    vec slowed = falling - ((1.0f - kept) * along) * normal[v];
+    vec withheld = ((1.0f - gravity_share[v]) * h * h) * gravity;
+    displacement[v] = h * slowed + forwarded[v] - withheld;
+    guess[v] = start[v] + displacement[v];
+    z[v] = guess[v] + withheld;
 }
 
 // −∇ of inertia, membrane, bending and soft pins at x: the right-hand side of (H + ΔH) Δx = residual. Pinned vertices: 0.
@@ -46,10 +53,13 @@ KERNEL void add_increment(int v, const vec *increment, vec *x, vec *displacement
 }
 
 // Velocity over the step. A vertex that stands where the solver put it takes the unrounded displacement; one that
-// the filter stopped, the difference of its positions.
+// the filter stopped, the difference of its positions. velocity: in, of the last step; out, of this one.
 KERNEL void step_velocity(int v, const vec *start, const vec *solved, const vec *reached, const vec *displacement,
-                          float h, vec *velocity)
+                          float h, vec gravity, vec *velocity, float *gravity_share)
 {
     vec cut = solved[v] - reached[v];
-    velocity[v] = (1.0f / h) * (dot(cut, cut) == 0.0f ? displacement[v] : reached[v] - start[v]);
+    vec after = (1.0f / h) * (dot(cut, cut) == 0.0f ? displacement[v] : reached[v] - start[v]);
+    float strength = h * dot(gravity, gravity);
+    gravity_share[v] = strength > 0.0f ? clamp(dot(after - velocity[v], gravity) / strength, 0.0f, 1.0f) : 1.0f;
+    velocity[v] = after;
 }

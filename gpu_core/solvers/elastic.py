@@ -11,6 +11,9 @@ from ..elasticity.assembly import Assembly, transpose_rows, triangle_incidence
 from .global_step import GlobalStep
 
 
+STILL_AIR = 0.5  #: m/s, u of the drag of small swings: plates of 0.2 m that swing at 0.03–0.1 m/s give 0.6–1.2
+
+
 class Elastic:
     """Device arrays of the elastic terms. N cloth vertices."""
 
@@ -46,9 +49,14 @@ class Elastic:
         self.pin_stiffness = backend.array(assembly.pin_stiffness)
         self.pin_target = xp.zeros((self.vertices, 4), xp.float32)
 
-    def inertia_target(self, start: Any, velocity: Any, forwarded: Any, displacement: Any, z: Any) -> None:
-        """z (N, 4) ← where inertia, gravity and air alone would take the cloth; displacement ← z − start, unrounded."""
-        drag = (start, velocity, self.normal, self.drag, forwarded, self.h, self.gravity, displacement, z)
+    def inertia_target(
+        self, start: Any, velocity: Any, forwarded: Any, gravity_share: Any, displacement: Any, guess: Any, z: Any
+    ) -> None:
+        """z (N, 4) ← where inertia, gravity and air alone would take the cloth; guess and displacement: see the kernel."""
+        drag = (
+            start, velocity, self.normal, self.drag, forwarded, STILL_AIR, self.h, self.gravity, gravity_share,
+            displacement, guess, z,
+        )  # fmt: skip
         self.backend.sequence([self._normals(start), ("inertia_target", self.vertices, drag)])()
 
     def residual_launches(self, x: Any, z: Any, system: GlobalStep) -> list[Any]:

@@ -27,6 +27,7 @@ class NdbState:
 
     x: Any  #: (V, 4) positions, m
     velocity: Any  #: (N, 4) m/s
+    gravity_share: Any  #: (N,) how much of gravity each vertex followed in the last step, in [0, 1]
     forwarded: Any  #: (N, 4) displacement of residual forwarding, m
     ages: Ages  #: exponents of the barriers
 
@@ -76,9 +77,8 @@ class Ndb:
         """One step of length h. target: (V, 4) where hard pins and colliders go; free vertices' rows are not read."""
         report, xp = StepReport(), self.backend.xp
         self.start[:] = state.x
-        # z ← x* + h v + h²(g + M⁻¹δf)
-        self.elastic.inertia_target(self.start, state.velocity, state.forwarded, self.displacement, self.z)
-        self._warm_start(target)  # x ← ModalLG(I + Ψ) in span(U)
+        self._inertia(state, target)  # z ← x* + h v + h²(g + M⁻¹δf)
+        self._warm_start()  # x ← ModalLG(I + Ψ) in span(U)
 
         pairs = self.proximity.pairs(self.start, self.x)
         feasible = self.filter(pairs, self.start, self.x)  # (B, t) ← FullCCD; x⁻ ← x* + αt(x − x*)
@@ -95,20 +95,32 @@ class Ndb:
             self._judge(report, change, reached, feasible, contacts)
             feasible, predicted = reached, self.x.copy()
 
-        velocity = xp.empty_like(self.z)
-        arguments = (self.start, self.x, feasible, self.displacement, self.h, velocity)
-        self.backend.launch("step_velocity", self.vertices.cloth, *arguments)
+        velocity, share = self._velocity(state, feasible)
         forwarded = self._forward_residual(feasible, contacts)
         report.contacts = contacts.active if contacts else 0
-        return NdbState(feasible, velocity, forwarded, ages), report
+        return NdbState(feasible, velocity, share, forwarded, ages), report
 
-    def _warm_start(self, target: Any) -> None:
-        """Elasticity and inertia alone, in the large subspace: three to five cheap LG iterations (eq. 16)."""
-        cloth = self.vertices.cloth
-        self.x[:] = target
-        self.x[:cloth] = self.backend.xp.where(self.free[:cloth], self.z, target[:cloth])
+    def _inertia(self, state: NdbState, target: Any) -> None:
+        """z, and the first guess of x; hard pins and colliders go to their target at once."""
+        xp, cloth = self.backend.xp, self.vertices.cloth
+        share = state.gravity_share if self.parameters.guess == "adaptive" else xp.ones_like(state.gravity_share)
+        self.elastic.inertia_target(
+            self.start, state.velocity, state.forwarded, share, self.displacement, self.x, self.z
+        )
+        self.x[:] = xp.where(self.free, self.x, target)
         pinned = self.x[:cloth] - self.start[:cloth]
-        self.displacement[:] = self.backend.xp.where(self.free[:cloth], self.displacement, pinned)
+        self.displacement[:] = xp.where(self.free[:cloth], self.displacement, pinned)
+
+    def _velocity(self, state: NdbState, reached: Any) -> tuple[Any, Any]:
+        velocity, share = state.velocity.copy(), state.gravity_share.copy()
+        self.backend.launch(
+            "step_velocity", self.vertices.cloth, self.start, self.x, reached, self.displacement, self.h,
+            self.elastic.gravity, velocity, share,
+        )  # fmt: skip
+        return velocity, share
+
+    def _warm_start(self) -> None:
+        """Elasticity and inertia alone, in the large subspace: three to five cheap LG iterations (eq. 16)."""
         local = self.backend.sequence(self._elastic_residual)
         add = self.backend.sequence([self._add_increment])
         for _ in range(self.parameters.warm_iterations):

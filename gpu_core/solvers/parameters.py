@@ -25,6 +25,9 @@ class NdbParameters:
     base: Literal["iterate", "rest"] = "iterate"  #: X of eq. 16 and 18
     gram: Literal["syrk", "stored"] = "syrk"  #: VᵀΔHV from the touched rows, or from eq. 19's stored outer products
     filter: Literal["vertex", "global"] = "vertex"
+    guess: Literal["adaptive", "inertial"] = (
+        "adaptive"  #: the warm start begins with the last step's share of g, or at z
+    )
     start: Literal["feasible", "warm"] = "feasible"  #: where the LG loop begins
     law: BarrierLaw = field(default_factory=BarrierLaw)
     activation: float = 1.0e-3  #: least d̂, m
@@ -40,6 +43,7 @@ def paper() -> NdbParameters:
     """What the paper prints, as far as it prints it. See method.md §14 for what of this does not work."""
     return NdbParameters(
         relaxation="a_jacobi", jacobi_weight=1.0, base="rest", gram="stored", filter="global", start="warm",
+        guess="inertial",
         law=PAPER_LAW, limit="constant", forwarding=True, forwarding_cap=None,
     )  # fmt: skip
 
