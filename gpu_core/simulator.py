@@ -16,9 +16,10 @@ from .contact.barrier import Ages, VertexData, no_ages
 from .contact.filter import Filter
 from .contact.pairs import Proximity
 from .contact.patches import Surface
+from .contact.tangles import tangles
 from .elasticity.assembly import Assembly, assemble, vectors
 from .mesh import unique_edges
-from .scene import Cloth, Collider, Scene
+from .scene import Cloth, Collider, Scene, SceneError
 from .solvers.elastic import Elastic
 from .solvers.global_step import GlobalStep
 from .solvers.ndb import DivergenceError, Ndb, NdbState
@@ -41,6 +42,7 @@ class FrameReport:
     contacts: int = 0  #: active pairs at the end
     unfinished_steps: int = 0  #: steps that ran out of iterations
     late_steps: int = 0  #: steps at whose end a collider or hard pin had not reached its pose
+    tangled: int = 0  #: pairs that are left alone because they intersect since the start
     largest_stretch: float = 1.0  #: longest edge relative to its rest length
     smallest_gap: float = 0.0  #: of any pair, m; the reach of contact where nothing is nearer
     rms_speed: float = 0.0  #: m/s
@@ -76,6 +78,7 @@ class Simulator:
         )
         self._solver = self._build(assembly, cache)
         self._state = self._initial_state()
+        self._untangle(report=True)
 
     def positions(self) -> list[npt.NDArray[np.float64]]:
         """World positions (N, 3) of each cloth at `frame`, m."""
@@ -101,6 +104,9 @@ class Simulator:
             report.unfinished_steps += not done.converged
             report.late_steps += not done.arrived
         self.frame += 1
+        if len(self._solver.proximity.freed):
+            self._untangle(report=False)
+        report.tangled = len(self._solver.proximity.freed)
         report.detections = self._solver.proximity.detections - detections
         self._measure(report)
         report.seconds = time.perf_counter() - began
@@ -132,11 +138,13 @@ class Simulator:
             array(state["forwarded"]),
             Ages(array(state["age_keys"], np.int64), array(state["ages"], np.int32)),
         )
+        self._untangle(report=False)
 
     def _build(self, assembly: Assembly, cache: Path | None) -> Ndb:
         scene, backend, parameters, step = self.scene, self.backend, self.parameters, self.scene.settings.step
         modes = subspace(assembly.hessian, assembly.free, parameters.large_rank, cache)
         surface, thickness, friction = _surface(scene, assembly)
+        self._surface = surface
         start = vectors(self._local(self._start_positions()))
         rest = np.zeros_like(start)
         rest[: assembly.vertices, :3] = assembly.rest
@@ -194,6 +202,30 @@ class Simulator:
 
     def _local(self, world: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return np.asarray(world - self._centre)
+
+    def _untangle(self, *, report: bool) -> None:
+        """Leave alone the pairs that intersect now. At the start (`report`) say so, or refuse where that is wanted."""
+        found = tangles(self.backend.host(self._state.x)[:, :3].astype(np.float64), self._surface)
+        self._solver.proximity.freed = self.backend.array(found.keys, np.int64)
+        if not report or len(found.crossings) == 0:
+            return
+        names = [body.name for body in (*self.scene.cloths, *self.scene.colliders)]
+        edge, other = (
+            self._surface.object[found.corners[:, 0]],
+            self._surface.object[self._surface.triangles[found.crossings[:, 1], 0]],
+        )
+        for a, b in np.unique(np.sort(np.column_stack([edge, other]), axis=1), axis=0):
+            here = np.flatnonzero((np.minimum(edge, other) == a) & (np.maximum(edge, other) == b))
+            x, y, z = self.backend.host(self._state.x)[found.corners[here[0], 0], :3] + self._centre
+            where = f"{len(here)} places, the first near ({x:.3f}, {y:.3f}, {z:.3f})"
+            partner = "itself" if a == b else names[b]
+            if self.scene.settings.strict_start:
+                raise SceneError(
+                    names[a], f"it intersects {partner} at the start, in {where}", "Move them apart, or allow it"
+                )
+            self.warnings.append(
+                f"{names[a]} intersects {partner} at the start, in {where}. These pairs are free until they separate"
+            )
 
     def _diverged(self) -> SolverError:
         """The error that names the cloth whose vertex went farthest."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..backend import Backend
 from .pairs import Pairs
+from .tangles import pair_key
 
 
 @dataclass(frozen=True)
@@ -109,8 +110,7 @@ class Contacts:
         return int((self.age >= 0).sum())
 
     def _keys(self) -> Any:
-        xp = self.backend.xp
-        return self.pairs.feature[:, 0].astype(xp.int64) * (1 << 32) + self.pairs.feature[:, 1]
+        return pair_key(self.pairs.feature[:, 0], self.pairs.feature[:, 1])
 
     def _recall(self, earlier: Ages) -> Any:
         xp = self.backend.xp

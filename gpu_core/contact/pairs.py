@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..backend import Backend
 from .broad_phase import BroadPhase, Candidates
 from .patches import Surface
+from .tangles import pair_key
 
 REST_SHARE = 0.3  #: thickness of a pair of one cloth, at most, as a share of its rest distance (method.md §14)
 MARGIN_SHARE = 0.15  #: how far a vertex may leave its sweep before the broad phase is redone, in mean edge lengths
@@ -53,6 +54,7 @@ class Proximity:
         self.reach = thickest + max(activation, thickest)
         self.margin = MARGIN_SHARE * edge_length
         self.detections = 0
+        self.freed = backend.array([], np.int64)  #: keys of tangled pairs, which are left alone
         self._candidates: Candidates | None = None
 
     def pairs(self, x0: Any, x1: Any) -> Pairs:
@@ -64,6 +66,8 @@ class Proximity:
         matters = xp.zeros(found.count, xp.int32)
         self.backend.launch("candidate_reach", found.count, found.feature, found.corner, x0, x1, self.reach, matters)
         kept = xp.flatnonzero(matters).astype(xp.int32)
+        if len(self.freed):
+            kept = kept[~xp.isin(pair_key(found.feature[kept, 0], found.feature[kept, 1]), self.freed)]
         return self._thick(found, kept)
 
     def near(self, pairs: Pairs, x0: Any, x1: Any, slack: float) -> Pairs:

@@ -10,7 +10,6 @@ from ..backend import Backend
 from ..elasticity.assembly import Assembly, transpose_rows, triangle_incidence
 from .global_step import GlobalStep
 
-
 STILL_AIR = 0.5  #: m/s, u of the drag of small swings: plates of 0.2 m that swing at 0.03–0.1 m/s give 0.6–1.2
 
 
@@ -52,7 +51,7 @@ class Elastic:
     def inertia_target(
         self, start: Any, velocity: Any, forwarded: Any, gravity_share: Any, displacement: Any, guess: Any, z: Any
     ) -> None:
-        """z (N, 4) ← where inertia, gravity and air alone would take the cloth; guess and displacement: see the kernel."""
+        """z (N, 4) ← where inertia, gravity and air alone would take the cloth; the rest: see the kernel."""
         drag = (
             start, velocity, self.normal, self.drag, forwarded, STILL_AIR, self.h, self.gravity, gravity_share,
             displacement, guess, z,

@@ -75,7 +75,7 @@ class Ndb:
 
     def step(self, state: NdbState, target: Any) -> tuple[NdbState, StepReport]:
         """One step of length h. target: (V, 4) where hard pins and colliders go; free vertices' rows are not read."""
-        report, xp = StepReport(), self.backend.xp
+        report = StepReport()
         self.start[:] = state.x
         self._inertia(state, target)  # z ← x* + h v + h²(g + M⁻¹δf)
         self._warm_start()  # x ← ModalLG(I + Ψ) in span(U)

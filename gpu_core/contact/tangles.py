@@ -1,0 +1,43 @@
+"""Where a scene is tangled, and which pairs must therefore be left alone (method.md §10, bad starts).
+
+A crossing can only be undone by a vertex that passes back through the triangle or an edge that slides over its border:
+exactly those pairs are freed, all others stay guarded, so a tangle cannot grow. Once apart, a pair is guarded
+like every other.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..intersection import intersections
+from ..mesh import unique_edges
+from .patches import Surface
+
+
+class Tangles(NamedTuple):
+    crossings: npt.NDArray[np.int64]  #: (K, 2) edge and triangle that intersect
+    corners: npt.NDArray[np.int32]  #: (K, 2) ends of that edge
+    keys: npt.NDArray[np.int64]  #: sorted keys of the pairs to leave alone
+
+
+def pair_key(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """One number for a pair: (vertex, triangle), or (~edge, edge) with the smaller edge first."""
+    return first.astype(np.int64) * (1 << 32) + second
+
+
+def tangles(positions: npt.NDArray[np.floating], surface: Surface) -> Tangles:
+    """Crossings of cloth with cloth and colliders, by the exact check. positions: (V, 3)."""
+    edges = unique_edges(surface.triangles)
+    cloth = int(surface.triangles[: surface.cloth_triangles].max()) + 1
+    crossings = intersections(positions, surface.triangles, edges, collider_start=cloth)
+    edge, triangle = crossings[:, 0], crossings[:, 1]
+    lookup = edges[:, 0].astype(np.int64) * surface.vertices + edges[:, 1]
+    keys = [pair_key(edges[edge, end], triangle) for end in range(2)]
+    for a, b in ((0, 1), (1, 2), (2, 0)):
+        side = np.sort(surface.triangles[triangle][:, [a, b]], axis=1).astype(np.int64)
+        border = np.searchsorted(lookup, side[:, 0] * surface.vertices + side[:, 1])
+        keys.append(pair_key(~np.minimum(edge, border), np.maximum(edge, border)))
+    return Tangles(crossings, edges[edge], np.unique(np.concatenate(keys)))
