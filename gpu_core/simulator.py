@@ -209,7 +209,7 @@ class Simulator:
         self._solver.proximity.freed = self.backend.array(found.keys, np.int64)
         if not report or len(found.crossings) == 0:
             return
-        names = [body.name for body in (*self.scene.cloths, *self.scene.colliders)]
+        names = [cloth.name for cloth in self.scene.cloths] + [body.name for body in self.scene.colliders]
         edge, other = (
             self._surface.object[found.corners[:, 0]],
             self._surface.object[self._surface.triangles[found.crossings[:, 1], 0]],

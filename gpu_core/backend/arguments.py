@@ -16,9 +16,6 @@ def check(signature: Signature, arguments: tuple[Any, ...]) -> None:
     for parameter, argument in zip(signature.parameters, arguments, strict=True):
         if parameter.pointer:
             _check_array(signature.name, parameter, argument)
-        elif parameter.base == "vec":
-            if np.shape(argument) != (3,):
-                raise TypeError(f"{signature.name}: {parameter.name} must be three numbers")
         elif not isinstance(argument, int | float | np.number):
             raise TypeError(f"{signature.name}: {parameter.name} must be a number, got {type(argument).__name__}")
 

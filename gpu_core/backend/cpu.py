@@ -90,10 +90,6 @@ def _slots(signature: Signature, arguments: tuple[Any, ...], kept: list[Any]) ->
         if parameter.pointer:
             slot.pointer = argument.__array_interface__["data"][0]
             kept.append(argument)
-        elif parameter.base == "vec":
-            value = np.array([*argument, 0.0], np.float32)
-            slot.pointer = value.ctypes.data
-            kept.append(value)
         elif parameter.base == "float":
             slot.real = float(argument)
         else:

@@ -99,6 +99,4 @@ class CudaBackend:
 def _argument(parameter: Parameter, argument: Any) -> Any:
     if parameter.pointer:
         return argument
-    if parameter.base == "vec":
-        return np.array((*argument, 0.0), dtype=np.float32).view("V16")[0]
     return np.float32(argument) if parameter.base == "float" else np.int32(argument)

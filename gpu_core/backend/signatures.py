@@ -57,6 +57,8 @@ def _parameter(text: str) -> Parameter:
     match = re.fullmatch(r"(const )?(float|int|vec) (\*?)(\w+)", " ".join(text.split()))
     if match is None:
         raise ValueError(f"cannot read the kernel argument {text!r}")
+    if match[2] == "vec" and not match[3]:
+        raise ValueError(f"the kernel argument {text!r} must be a pointer: structs by value differ between devices")
     return Parameter(match[4], match[2], bool(match[3]), bool(match[1]))
 
 
@@ -91,8 +93,6 @@ def cuda_source() -> str:
 def _from_slot(parameter: Parameter, index: int) -> str:
     if parameter.pointer:
         return f"({'const ' if parameter.constant else ''}{parameter.base} *)slot[{index}].pointer"
-    if parameter.base == "vec":
-        return f"*(const vec *)slot[{index}].pointer"
     return f"slot[{index}].{'real' if parameter.base == 'float' else 'integer'}"
 
 

@@ -10,14 +10,14 @@
 // in free fall, none of it at rest, where a start from z would have to be undone in every step, and never quite is.
 // displacement: guess − x*, before it is rounded to the positions' last digit: the velocity comes from it.
 KERNEL void inertia_target(int v, const vec *start, const vec *velocity, const vec *normal, const float *drag,
-                           const vec *forwarded, float still_air, float h, vec gravity, const float *gravity_share, vec *displacement,
-                           vec *guess, vec *z)
+                           const vec *forwarded, float still_air, float h, const vec *gravity,
+                           const float *gravity_share, vec *displacement, vec *guess, vec *z)
 {
-    vec falling = velocity[v] + h * gravity;
+    vec falling = velocity[v] + h * *gravity;
     float along = dot(falling, normal[v]);
     float kept = 1.0f / (1.0f + h * drag[v] * (fabsf(along) + still_air));
     vec slowed = falling - ((1.0f - kept) * along) * normal[v];
-    vec withheld = ((1.0f - gravity_share[v]) * h * h) * gravity;
+    vec withheld = ((1.0f - gravity_share[v]) * h * h) * *gravity;
     displacement[v] = h * slowed + forwarded[v] - withheld;
     guess[v] = start[v] + displacement[v];
     z[v] = guess[v] + withheld;
@@ -55,11 +55,11 @@ KERNEL void add_increment(int v, const vec *increment, vec *x, vec *displacement
 // Velocity over the step. A vertex that stands where the solver put it takes the unrounded displacement; one that
 // the filter stopped, the difference of its positions. velocity: in, of the last step; out, of this one.
 KERNEL void step_velocity(int v, const vec *start, const vec *solved, const vec *reached, const vec *displacement,
-                          float h, vec gravity, vec *velocity, float *gravity_share)
+                          float h, const vec *gravity, vec *velocity, float *gravity_share)
 {
     vec cut = solved[v] - reached[v];
     vec after = (1.0f / h) * (dot(cut, cut) == 0.0f ? displacement[v] : reached[v] - start[v]);
-    float strength = h * dot(gravity, gravity);
-    gravity_share[v] = strength > 0.0f ? clamp(dot(after - velocity[v], gravity) / strength, 0.0f, 1.0f) : 1.0f;
+    float strength = h * dot(*gravity, *gravity);
+    gravity_share[v] = strength > 0.0f ? clamp(dot(after - velocity[v], *gravity) / strength, 0.0f, 1.0f) : 1.0f;
     velocity[v] = after;
 }

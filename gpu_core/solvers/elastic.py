@@ -25,7 +25,8 @@ class Elastic:
         limit_share: float,
     ) -> None:
         """step: h, s. gravity: m/s². limit_share: 1 = the strain limit enters ΔH where it acts, 0 = H holds it."""
-        self.backend, self.vertices, self.h, self.gravity = backend, assembly.vertices, step, gravity
+        self.backend, self.vertices, self.h = backend, assembly.vertices, step
+        self.gravity = backend.array([[*gravity, 0.0]])
         integers = lambda values: backend.array(values, np.int32)  # noqa: E731
         xp, triangles, rows = backend.xp, len(assembly.triangles), assembly.rows
         self.corners = integers(assembly.triangles)
