@@ -39,5 +39,5 @@ def tangles(positions: npt.NDArray[np.floating], surface: Surface) -> Tangles:
     for a, b in ((0, 1), (1, 2), (2, 0)):
         side = np.sort(surface.triangles[triangle][:, [a, b]], axis=1).astype(np.int64)
         border = np.searchsorted(lookup, side[:, 0] * surface.vertices + side[:, 1])
-        keys.append(pair_key(~np.minimum(edge, border), np.maximum(edge, border)))
+        keys.append(pair_key(-1 - np.minimum(edge, border), np.maximum(edge, border)))  # ~smaller edge
     return Tangles(crossings, edges[edge], np.unique(np.concatenate(keys)))
