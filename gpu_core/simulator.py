@@ -16,7 +16,7 @@ from .contact.barrier import Ages, VertexData, no_ages
 from .contact.filter import Filter
 from .contact.pairs import Proximity
 from .contact.patches import Surface
-from .contact.tangles import tangles
+from .contact.tangles import Meeting, meetings, tangles
 from .elasticity.assembly import Assembly, assemble, vectors
 from .mesh import unique_edges
 from .scene import Cloth, Collider, Scene, SceneError
@@ -47,7 +47,9 @@ class FrameReport:
     smallest_gap: float = 0.0  #: of any pair, m; the reach of contact where nothing is nearer
     rms_speed: float = 0.0  #: m/s
     seconds: float = 0.0
-    released: list[str] = field(default_factory=list)
+    released: list[str] = field(
+        default_factory=list
+    )  #: bodies that had no room to arrive, and objects that cross since
 
 
 class Simulator:
@@ -66,6 +68,7 @@ class Simulator:
         self.parameters = parameters or preset(settings.preset)
         self.frame = settings.frame_start
         self.warnings: list[str] = []
+        self._names = [cloth.name for cloth in scene.cloths] + [body.name for body in scene.colliders]
         self._centre = _centre(scene)
         assembly = assemble(
             scene.cloths, settings.step, self.parameters.bending, limit_in_hessian=self.parameters.limit == "constant"
@@ -78,7 +81,7 @@ class Simulator:
         )
         self._solver = self._build(assembly, cache)
         self._state = self._initial_state()
-        self._untangle(report=True)
+        self._report_start()
 
     def positions(self) -> list[npt.NDArray[np.float64]]:
         """World positions (N, 3) of each cloth at `frame`, m."""
@@ -102,10 +105,12 @@ class Simulator:
             report.iterations += done.iterations
             report.contacts = done.contacts
             report.unfinished_steps += not done.converged
-            report.late_steps += not done.arrived
+            if not done.arrived:
+                report.late_steps += 1
+                self._release(report, self.backend.host(done.late))
         self.frame += 1
         if len(self._solver.proximity.freed):
-            self._untangle(report=False)
+            self._free_tangles()
         report.tangled = len(self._solver.proximity.freed)
         report.detections = self._solver.proximity.detections - detections
         self._measure(report)
@@ -138,7 +143,7 @@ class Simulator:
             array(state["forwarded"]),
             Ages(array(state["age_keys"], np.int64), array(state["ages"], np.int32)),
         )
-        self._untangle(report=False)
+        self._free_tangles()
 
     def _build(self, assembly: Assembly, cache: Path | None) -> Ndb:
         scene, backend, parameters, step = self.scene, self.backend, self.parameters, self.scene.settings.step
@@ -203,29 +208,25 @@ class Simulator:
     def _local(self, world: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return np.asarray(world - self._centre)
 
-    def _untangle(self, *, report: bool) -> None:
-        """Leave alone the pairs that intersect now. At the start (`report`) say so, or refuse where that is wanted."""
-        found = tangles(self.backend.host(self._state.x)[:, :3].astype(np.float64), self._surface)
+    def _free_tangles(self) -> list[Meeting]:
+        """Leave alone the pairs that intersect now, and only those; returns which objects they join."""
+        x = self.backend.host(self._state.x)[:, :3].astype(np.float64)
+        found = tangles(x, self._surface)
         self._solver.proximity.freed = self.backend.array(found.keys, np.int64)
-        if not report or len(found.crossings) == 0:
-            return
-        names = [cloth.name for cloth in self.scene.cloths] + [body.name for body in self.scene.colliders]
-        edge, other = (
-            self._surface.object[found.corners[:, 0]],
-            self._surface.object[self._surface.triangles[found.crossings[:, 1], 0]],
-        )
-        for a, b in np.unique(np.sort(np.column_stack([edge, other]), axis=1), axis=0):
-            here = np.flatnonzero((np.minimum(edge, other) == a) & (np.maximum(edge, other) == b))
-            x, y, z = self.backend.host(self._state.x)[found.corners[here[0], 0], :3] + self._centre
-            where = f"{len(here)} places, the first near ({x:.3f}, {y:.3f}, {z:.3f})"
-            partner = "itself" if a == b else names[b]
+        return meetings(found, self._names, x + self._centre)
+
+    def _report_start(self) -> None:
+        for first, second, where in self._free_tangles():
+            problem = f"it intersects {second} at the start, in {where}"
             if self.scene.settings.strict_start:
-                raise SceneError(
-                    names[a], f"it intersects {partner} at the start, in {where}", "Move them apart, or allow it"
-                )
-            self.warnings.append(
-                f"{names[a]} intersects {partner} at the start, in {where}. These pairs are free until they separate"
-            )
+                raise SceneError(first, problem, "Move them apart, or switch Strict Start off")
+            self.warnings.append(f"{first}: {problem}. These pairs are left alone until they separate")
+
+    def _release(self, report: FrameReport, late: npt.NDArray[np.integer]) -> None:
+        """Bodies or pins (vertices `late`) had no room to arrive: free what they now cross, and say so."""
+        bodies = [self._names[k] for k in np.unique(self._surface.object[late])]
+        crossed = [f"{first} and {second}" for first, second, _ in self._free_tangles()]
+        report.released += [text for text in bodies + crossed if text not in report.released]
 
     def _diverged(self) -> SolverError:
         """The error that names the cloth whose vertex went farthest."""

@@ -39,6 +39,11 @@ class Filter:
     def __post_init__(self) -> None:
         self.fraction = self.backend.xp.full(self.vertices, _bits(1.0), self.backend.xp.int32)
 
+    @property
+    def smallest(self) -> float:
+        """Smallest fraction of the last motion that a vertex could take."""
+        return float(self.backend.host(self.fraction.min().reshape(1)).view(np.float32)[0])
+
     def per_vertex(self, pairs: Pairs, x: Any, x1: Any) -> Any:
         """Positions (V, 4) reached from x towards x1, each vertex as far as its pairs allow."""
         xp = self.backend.xp

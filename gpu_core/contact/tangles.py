@@ -20,6 +20,7 @@ from .patches import Surface
 class Tangles(NamedTuple):
     crossings: npt.NDArray[np.int64]  #: (K, 2) edge and triangle that intersect
     corners: npt.NDArray[np.int32]  #: (K, 2) ends of that edge
+    objects: npt.NDArray[np.int32]  #: (K, 2) the two objects, the smaller index first
     keys: npt.NDArray[np.int64]  #: sorted keys of the pairs to leave alone
 
 
@@ -40,4 +41,24 @@ def tangles(positions: npt.NDArray[np.floating], surface: Surface) -> Tangles:
         side = np.sort(surface.triangles[triangle][:, [a, b]], axis=1).astype(np.int64)
         border = np.searchsorted(lookup, side[:, 0] * surface.vertices + side[:, 1])
         keys.append(pair_key(-1 - np.minimum(edge, border), np.maximum(edge, border)))  # ~smaller edge
-    return Tangles(crossings, edges[edge], np.unique(np.concatenate(keys)))
+    objects = np.sort(surface.object[np.column_stack([edges[edge, 0], surface.triangles[triangle, 0]])], axis=1)
+    return Tangles(crossings, edges[edge], objects, np.unique(np.concatenate(keys)))
+
+
+class Meeting(NamedTuple):
+    """Two objects that cross."""
+
+    first: str
+    second: str  #: "itself" where an object crosses itself
+    where: str  #: how often, and a place in world space
+
+
+def meetings(found: Tangles, names: list[str], positions: npt.NDArray[np.floating]) -> list[Meeting]:
+    """Which objects cross. names: by object. positions: (V, 3) world, m."""
+    result = []
+    for a, b in np.unique(found.objects, axis=0):
+        here = np.flatnonzero((found.objects == [a, b]).all(axis=1))
+        x, y, z = positions[found.corners[here[0], 0]]
+        where = f"{len(here)} places, the first near ({x:.3f}, {y:.3f}, {z:.3f})"
+        result.append(Meeting(names[a], "itself" if a == b else names[b], where))
+    return result

@@ -41,6 +41,7 @@ class StepReport:
     contacts: int = 0  #: active pairs at the end
     converged: bool = False
     arrived: bool = True  #: colliders and hard pins reached their pose
+    late: Any = None  #: indices of the vertices of bodies and pins that had no room to arrive; None where all had
 
 
 class Ndb:
@@ -63,6 +64,7 @@ class Ndb:
         xp = backend.xp
         self.backend, self.parameters, self.elastic, self.global_step = backend, parameters, elastic, global_step
         self.proximity, self.vertices, self.rest, self.h = proximity, vertices, rest, step
+        self._taken = filter_
         self.filter = filter_.whole if parameters.filter == "global" else filter_.per_vertex
         self.inner_tolerance = (parameters.inner_tolerance or tolerance) * step
         self.outer_tolerance = 2.0 * self.inner_tolerance
@@ -95,6 +97,9 @@ class Ndb:
             self._judge(report, change, reached, feasible, contacts)
             feasible, predicted = reached, self.x.copy()
 
+        if not report.arrived:  # no room is left: the body arrives all the same, the caller frees what it crosses
+            report.late = self.backend.xp.flatnonzero((feasible != self.x).any(axis=1) & ~self.free[:, 0])
+            feasible = self.backend.xp.where(self.free, feasible, target)
         velocity, share = self._velocity(state, feasible)
         forwarded = self._forward_residual(feasible, contacts)
         report.contacts = contacts.active if contacts else 0
@@ -177,9 +182,12 @@ class Ndb:
         cut = abs(self.x - reached).max(axis=1)
         moved = float(abs(reached - before).max()) if contacts else 0.0
         report.outer += 1
-        report.arrived = not bool((cut[~self.free[:, 0]] > self.outer_tolerance).any())
+        report.arrived = not bool(
+            (cut[~self.free[:, 0]] > 0.0).any()
+        )  # exactly: a frame shows bodies in their own pose
         report.converged = (
-            change <= self.inner_tolerance
+            report.arrived
+            and change <= self.inner_tolerance
             and float(cut.max()) <= self.outer_tolerance
             and moved <= self.outer_tolerance
         )
@@ -194,8 +202,7 @@ class Ndb:
         """δf of eq. 20–24 as the displacement 2 δx of the next z: a global solve with all weights at their start."""
         xp, parameters, step = self.backend.xp, self.parameters, self.global_step
         nothing = xp.zeros((self.vertices.cloth, 4), xp.float32)
-        cut = float(abs(self.x - feasible).max())
-        if not parameters.forwarding or cut == 0.0:
+        if not parameters.forwarding or self._taken.smallest >= parameters.forwarding_time:
             return nothing
         self.x[:] = feasible
         if contacts:

@@ -253,6 +253,25 @@ def test_a_tangled_start_is_reported_freed_and_guarded_once_apart():
         Simulator(replace(scene, settings=replace(scene.settings, strict_start=True)), cpu)
 
 
+def test_cloth_squeezed_to_nothing_is_released_and_reported_and_the_bake_goes_on():
+    """Two plates that close until they overlap, and open again."""
+    cloth = free_sheet(8, size=0.2)
+    plate, faces = sheet(4, 0.3)
+    shift = 0.02 * np.abs(np.linspace(-1, 1, 13)) - 0.004
+
+    def plate_of(name, side):
+        path = plate[None] - [0.15, 0.15, 0] + side * shift[:, None, None] * [[[0, 0, 1.0]]]
+        return Collider(name, faces, path.astype(np.float32))
+
+    scene = Scene((cloth,), (plate_of("Upper", 1), plate_of("Lower", -1)), Settings(1, 13, gravity=(0, 0, 0)))
+    _, reports, frames = run(scene, check=False)
+    released = {name for report in reports for name in report.released}
+    assert released >= {"Upper", "Lower"}
+    assert np.isfinite(frames).all()
+    assert not any(report.released for report in reports[:3])
+    assert sum(report.late_steps for report in reports) > 0
+
+
 def test_a_diverged_step_names_the_cloth_and_the_frame():
     velocities = np.full((64, 3), 1e30)
     with pytest.raises(SolverError, match=r"Sheet.*frame 2"):
