@@ -108,7 +108,11 @@ def _run(
                 writer.mark("cancelled")
                 on_event({"event": "cancelled"})
                 return
-            record(_values(simulator.advance_frame()))
+            report = simulator.advance_frame()
+            record(_values(report))
+            if report.released:
+                text = f"Frame {report.frame}: no room was left between {', '.join(report.released)}"
+                on_event({"event": "warning", "text": f"{text}. There the cloth may be crossed until they part"})
         writer.mark("done")
     except BaseException:
         with suppress(DiskError):  # on a full disk the cache still says running, which is as good

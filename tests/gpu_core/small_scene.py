@@ -11,7 +11,7 @@ import numpy as np
 
 from taffeta.gpu_core.cache import frames_path, read_frames
 from taffeta.gpu_core.intersection import unique_edges
-from taffeta.gpu_core.scene import Cloth, Collider, Pins, Scene, Settings
+from taffeta.gpu_core.scene import Cloth, Collider, Material, Pins, Scene, Settings
 from taffeta.gpu_core.scene_check import check_frame, to_world
 
 
@@ -49,8 +49,9 @@ def small_scene(frames: int = 6, side: int = 10) -> Scene:
     turning = np.tile(np.eye(4), (frames, 1, 1))
     turning[:, 0, 0], turning[:, 0, 1], turning[:, 1, 0] = np.cos(angle), -np.sin(angle), np.sin(angle)
     turning[:, 1, 1], turning[:, :3, 3] = np.cos(angle), [1.0, 2.0, 3.0]
+    vacuum = Material(air_drag=0.0)  # so that the fall has a closed form
     return Scene(
-        (Cloth("Sheet", triangles, vertices, start, key="sheet", world_to_object=turning),),
+        (Cloth("Sheet", triangles, vertices, start, vacuum, key="sheet", world_to_object=turning),),
         (Collider("Ball", faces, surface[None].astype(np.float32)),),
         Settings(frame_start=11, frame_end=10 + frames, backend="cpu"),
     )

@@ -253,8 +253,8 @@ def test_a_tangled_start_is_reported_freed_and_guarded_once_apart():
         Simulator(replace(scene, settings=replace(scene.settings, strict_start=True)), cpu)
 
 
-def test_cloth_squeezed_to_nothing_is_released_and_reported_and_the_bake_goes_on():
-    """Two plates that close until they overlap, and open again."""
+def squeezed_scene():
+    """A sheet between two plates that close until they overlap, and open again."""
     cloth = free_sheet(8, size=0.2)
     plate, faces = sheet(4, 0.3)
     shift = 0.02 * np.abs(np.linspace(-1, 1, 13)) - 0.004
@@ -263,7 +263,11 @@ def test_cloth_squeezed_to_nothing_is_released_and_reported_and_the_bake_goes_on
         path = plate[None] - [0.15, 0.15, 0] + side * shift[:, None, None] * [[[0, 0, 1.0]]]
         return Collider(name, faces, path.astype(np.float32))
 
-    scene = Scene((cloth,), (plate_of("Upper", 1), plate_of("Lower", -1)), Settings(1, 13, gravity=(0, 0, 0)))
+    return Scene((cloth,), (plate_of("Upper", 1), plate_of("Lower", -1)), Settings(1, 13, gravity=(0, 0, 0)))
+
+
+def test_cloth_squeezed_to_nothing_is_released_and_reported_and_the_bake_goes_on():
+    scene = squeezed_scene()
     _, reports, frames = run(scene, check=False)
     released = {name for report in reports for name in report.released}
     assert released >= {"Upper", "Lower"}
