@@ -23,11 +23,12 @@ class BarrierLaw:
     growth: float = 0.25  #: a grows only while the gap is below ξ + growth · d̂
     forget: int = 1  #: what an inactive pair loses of a
     persistent: bool = True  #: a lives on over outer iterations and steps
+    recovery: float = 0.2  #: share of a contact's missing gap that one step makes up for
     samples: int = 1  #: of partial CCD: 0, 1, 3 or 6
     by_mass: bool = False  #: targets ∝ c/m with equal weights (§3) instead of weights ∝ |c|
 
 
-PAPER_LAW = BarrierLaw(start=0.1, growth=1.0, forget=1 << 20, persistent=False, samples=3, by_mass=True)
+PAPER_LAW = BarrierLaw(start=0.1, growth=1.0, forget=1 << 20, recovery=1.0, persistent=False, samples=3, by_mass=True)
 
 
 @dataclass(frozen=True)
@@ -57,39 +58,46 @@ class Contacts:
     """C pairs near contact, with their geometry at the feasible state x⁻ (`feasible`)."""
 
     def __init__(
-        self, backend: Backend, law: BarrierLaw, pairs: Pairs, feasible: Any, vertices: VertexData, earlier: Ages
+        self,
+        backend: Backend,
+        law: BarrierLaw,
+        pairs: Pairs,
+        feasible: Any,
+        start: Any,
+        vertices: VertexData,
+        earlier: Ages,
     ) -> None:
+        """feasible, start: (V, 4) the last feasible state x⁻ and the step's start."""
         xp = backend.xp
         self.backend, self.law, self.pairs, self.count, self.feasible = backend, law, pairs, pairs.count, feasible
         self.barycentric, self.normal, self.share, self.diagonal, self.correction = (
             xp.zeros((self.count, 4), xp.float32) for _ in range(5)
         )
-        self.stiffness = xp.zeros(self.count, xp.float32)
+        self.stiffness, self.goal = (xp.zeros(self.count, xp.float32) for _ in range(2))
         self.age = self._recall(earlier)
         backend.launch(
-            "contact_geometry", self.count, pairs.feature, pairs.corner, feasible, vertices.rest_diagonal,
-            vertices.free, vertices.cloth, self.barycentric, self.normal, self.stiffness,
+            "contact_geometry", self.count, pairs.feature, pairs.corner, feasible, start, pairs.offset,
+            pairs.activation, vertices.rest_diagonal, vertices.free, vertices.cloth, law.recovery, self.barycentric,
+            self.normal, self.stiffness, self.goal,
         )  # fmt: skip
         self._vertices = vertices
         self.start, self.incident = self._incidence(vertices.cloth)
 
     def partial_ccd(self, x: Any, *, first: bool = False) -> Callable[[], None]:
         """Bound kernel that ages the weights from the positions x (V, 4)."""
-        law = self.law
-        return self.backend.sequence(
-            [(
-                "partial_ccd", self.count,
-                (self.pairs.feature, self.pairs.corner, self.feasible, x, self.pairs.offset, self.pairs.activation,
-                 law.samples, int(first), law.growth, law.forget, law.most, self.barycentric, self.normal, self.age),
-            )]
+        law, pairs = self.law, self.pairs
+        arguments = (
+            pairs.feature, pairs.corner, self.feasible, x, pairs.offset, pairs.activation, self.goal, law.samples,
+            int(first), law.growth, law.forget, law.most, self.barycentric, self.normal, self.age,
         )  # fmt: skip
+        return self.backend.sequence([("partial_ccd", self.count, arguments)])
 
     def residual_launches(self, x: Any, start: Any, residual: Any, added: Any, total: Any) -> list[Any]:
         """Kernels that add the contacts to the residual (N, 4), to ΔH (`added`) and to diag(H + ΔH) (`total`)."""
         law, vertices = self.law, self._vertices
         target = (
-            self.pairs.corner, x, start, self.pairs.offset, self.pairs.activation, self.barycentric, self.normal,
-            self.stiffness, self.age, vertices.free, vertices.mass, vertices.friction, vertices.cloth, law.start,
+            self.pairs.corner, x, start, self.goal, self.barycentric, self.normal, self.stiffness,
+            self.age, vertices.free, vertices.mass, vertices.friction, vertices.cloth, law.start,
             law.base, int(law.by_mass), self.share, self.diagonal, self.correction,
         )  # fmt: skip
         gather = (self.start, self.incident, self.share, self.diagonal, self.correction, residual, added, total)

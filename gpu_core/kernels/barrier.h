@@ -2,9 +2,20 @@
 #pragma once
 #include "additive_ccd.h"
 
-// Closest points and normal at the last feasible state x⁻, and the stiffness of H under the pair's cloth corners.
-KERNEL void contact_geometry(int i, const int *feature, const int *corner, const vec *x, const float *diagonal,
-                             const float *free, int cloth_vertices, vec *barycentric, vec *normal, float *stiffness)
+FUNCTION vec sampled_gap(const int *c, const vec *x, const float weight[4])
+{
+    vec p[4];
+    load_corners(c, x, p);
+    return gap_vector(p, weight);
+}
+
+// Closest points and normal at the last feasible state x⁻, the stiffness of H under the pair's cloth corners, and the
+// gap to aim for: of what the gap at the step's start lacks to ξ + d̂, the share `recovery` (never less than ξ + d̂/2).
+// A contact that recovers all at once throws its sides apart at up to d̂/h, and a pile of them never rests.
+KERNEL void contact_geometry(int i, const int *feature, const int *corner, const vec *x, const vec *start,
+                             const float *offset, const float *activation, const float *diagonal, const float *free,
+                             int cloth_vertices, float recovery, vec *barycentric, vec *normal, float *stiffness,
+                             float *goal)
 {
     const int *c = corner + 4 * i;
     vec p[4];
@@ -13,6 +24,8 @@ KERNEL void contact_geometry(int i, const int *feature, const int *corner, const
     barycentric[i] = make_vec(now.weight[0], now.weight[1], now.weight[2]);
     barycentric[i].w = now.weight[3];
     normal[i] = direction(gap_vector(p, now.weight), make_vec(0.0f, 0.0f, 0.0f));
+    float whole = offset[i] + activation[i], before = dot(normal[i], sampled_gap(c, start, now.weight));
+    goal[i] = minimum(whole, maximum(before + recovery * (whole - before), offset[i] + 0.5f * activation[i]));
     float sum = 0.0f, share = 0.0f;
     for (int k = 0; k < 4; ++k) {
         if (c[k] >= cloth_vertices || free[c[k]] == 0.0f) continue;
@@ -40,51 +53,44 @@ FUNCTION void sample_weights(bool edges, int samples, int k, float weight[4])
     weight[0] = 1.0f, weight[1] = u + v - 1.0f, weight[2] = -u, weight[3] = -v;
 }
 
-FUNCTION vec sampled_gap(const int *c, const vec *x, const float weight[4])
-{
-    vec p[4];
-    load_corners(c, x, p);
-    return gap_vector(p, weight);
-}
-
-// Partial CCD (eq. 9, 10): the pair is active when the gap along n at x is below ξ + d̂, or when the gap vector of a
+// Partial CCD (eq. 9, 10): the pair is active when the gap along n at x is below its goal, or when the gap vector of a
 // sample has turned round since x⁻ (Q ≤ 0); then that sample becomes the contact point. The age a of an active pair
 // grows while it stays deeper than `growth` of d̂ (paper: while it is active at all); an inactive one forgets
 // `forget` rounds (paper: all). age < 0: not a contact. first: the weights are set up, not yet aged.
 KERNEL void partial_ccd(int i, const int *feature, const int *corner, const vec *feasible, const vec *x,
-                        const float *offset, const float *activation, int samples, int first, float growth, int forget,
+                        const float *offset, const float *activation, const float *goal, int samples, int first, float growth, int forget,
                         int most, vec *barycentric, vec *normal, int *age)
 {
     const int *c = corner + 4 * i;
     vec b = barycentric[i];
     float weight[4] = {b.x, b.y, b.z, b.w};
-    float depth = offset[i] + activation[i] - dot(normal[i], sampled_gap(c, x, weight));
-    bool active = depth > 0.0f;
+    float gap = dot(normal[i], sampled_gap(c, x, weight));
+    bool active = gap < goal[i];
     for (int k = 0; k < samples && !active; ++k) {
         sample_weights(feature[2 * i] < 0, samples, k, weight);
         vec before = sampled_gap(c, feasible, weight), now = sampled_gap(c, x, weight);
         if (dot(before, now) > 0.0f) continue;
         active = true;
         normal[i] = direction(before, normal[i]);
-        depth = offset[i] + activation[i] - dot(normal[i], now);
+        gap = dot(normal[i], now);
         barycentric[i] = make_vec(weight[0], weight[1], weight[2]);
         barycentric[i].w = weight[3];
     }
     int a = age[i];
     if (active) {
-        bool grows = depth > (1.0f - growth) * activation[i];
+        bool grows = gap < offset[i] + growth * activation[i];
         if (a < 0) a = 0;
         else if (grows && !first && a < most) ++a;
     } else a = a > 0 && forget < a ? a - forget : -1;
     age[i] = a;
 }
 
-// Target of an active contact (A = B = Id): the sides move apart along n until their gap is ξ + d̂, and back along the
+// Target of an active contact (A = B = Id): the sides move apart along n until their gap is the goal, and back along the
 // tangential slip since the step's start, at most μ times as far (Coulomb inside the target).
 // share_k, stiffness_k: factor of `correction` in the residual of corner k, and its entry of ΔH.
 // by_mass = 0: weight w|c_k|, each side moved as a rigid body (forces of a pair sum to zero); 1: the spec's ∝ c/m.
-KERNEL void contact_target(int i, const int *corner, const vec *x, const vec *start, const float *offset,
-                           const float *activation, const vec *barycentric, const vec *normal, const float *stiffness,
+KERNEL void contact_target(int i, const int *corner, const vec *x, const vec *start, const float *goal,
+                           const vec *barycentric, const vec *normal, const float *stiffness,
                            const int *age, const float *free, const float *mass, const float *friction,
                            int cloth_vertices, float weight_start, float weight_base, int by_mass, vec *share,
                            vec *diagonal, vec *correction)
@@ -92,7 +98,7 @@ KERNEL void contact_target(int i, const int *corner, const vec *x, const vec *st
     const int *c = corner + 4 * i;
     vec b = barycentric[i], zero = make_vec(0.0f, 0.0f, 0.0f);
     float weight[4] = {b.x, b.y, b.z, b.w}, s[4] = {0, 0, 0, 0}, d[4] = {0, 0, 0, 0};
-    float depth = age[i] < 0 ? 0.0f : offset[i] + activation[i] - dot(normal[i], sampled_gap(c, x, weight));
+    float depth = age[i] < 0 ? 0.0f : goal[i] - dot(normal[i], sampled_gap(c, x, weight));
     share[i] = diagonal[i] = correction[i] = zero;
     if (depth <= 0.0f) return;
 

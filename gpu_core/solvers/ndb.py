@@ -144,7 +144,7 @@ class Ndb:
         near = self.proximity.near(pairs, feasible, predicted, self.parameters.near_slack)
         if near.count == 0:
             return None
-        contacts = Contacts(self.backend, self.parameters.law, near, feasible, self.vertices, ages)
+        contacts = Contacts(self.backend, self.parameters.law, near, feasible, self.start, self.vertices, ages)
         contacts.partial_ccd(self.x, first=True)()
         return contacts
 
