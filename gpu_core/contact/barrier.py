@@ -17,13 +17,13 @@ from .tangles import pair_key
 class BarrierLaw:
     """How weights start, grow and are forgotten. Defaults from method.md §14; the paper's in `paper_law`."""
 
-    start: float = 0.1  #: k, relative to the diagonal of H under the pair
+    start: float = 0.02  #: k, relative to the diagonal of H under the pair; 0.1 jams folds (docs/theory/ndb.md)
     base: float = 2.0  #: K
     most: int = 16  #: cap of the exponent a
     growth: float = 0.25  #: a grows only while the gap is below ξ + growth · d̂
     forget: int = 1  #: what an inactive pair loses of a
     persistent: bool = True  #: a lives on over outer iterations and steps
-    recovery: float = 0.2  #: share of a contact's missing gap that one step makes up for
+    recovery: float = 1.0  #: share of a contact's missing gap that one step makes up for
     samples: int = 1  #: of partial CCD: 0, 1, 3 or 6
     by_mass: bool = False  #: targets ∝ c/m with equal weights (§3) instead of weights ∝ |c|
 
