@@ -17,7 +17,7 @@ from .tangles import pair_key
 class BarrierLaw:
     """How weights start, grow and are forgotten. Defaults from method.md §14; the paper's in `paper_law`."""
 
-    start: float = 0.02  #: k, relative to the diagonal of H under the pair; 0.1 jams folds (docs/theory/ndb.md)
+    start: float = 0.02  #: k, relative to the diagonal of H under the pair (docs/theory/ndb.md)
     base: float = 2.0  #: K
     most: int = 16  #: cap of the exponent a
     growth: float = 0.25  #: a grows only while the gap is below ξ + growth · d̂

@@ -11,7 +11,7 @@ FUNCTION vec sampled_gap(const int *c, const vec *x, const float weight[4])
 
 // Closest points and normal at the last feasible state x⁻, the stiffness of H under the pair's cloth corners, and the
 // gap to aim for: of what the gap at the step's start lacks to ξ + d̂, the share `recovery` (never less than ξ + d̂/2).
-// A contact that recovers all at once throws its sides apart at up to d̂/h, and a pile of them never rests.
+// A contact that recovers all at once (1, the default) can throw its sides apart at up to d̂/h.
 KERNEL void contact_geometry(int i, const int *feature, const int *corner, const vec *x, const vec *start,
                              const float *offset, const float *activation, const float *diagonal, const float *free,
                              int cloth_vertices, float recovery, vec *barycentric, vec *normal, float *stiffness,
