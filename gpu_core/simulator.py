@@ -129,6 +129,7 @@ class Simulator:
             "forwarded": host(state.forwarded).copy(),
             "age_keys": host(state.ages.keys).copy(),
             "ages": host(state.ages.ages).copy(),
+            "holds": host(state.ages.holds).copy(),
         }
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -142,7 +143,7 @@ class Simulator:
             array(state["velocity"]),
             array(state["gravity_share"]),
             array(state["forwarded"]),
-            Ages(array(state["age_keys"], np.int64), array(state["ages"], np.int32)),
+            Ages(array(state["age_keys"], np.int64), array(state["ages"], np.int32), array(state["holds"])),
         )
         self._free_tangles()
 
@@ -168,7 +169,7 @@ class Simulator:
         )  # fmt: skip
         vertices = VertexData(
             assembly.vertices, system.free, backend.array(assembly.mass), backend.array(friction),
-            system.rest_diagonal,
+            system.rest_diagonal, _ring(surface, backend),
         )  # fmt: skip
         return Ndb(
             backend, parameters, elastic, system, proximity,
@@ -271,6 +272,15 @@ def _between(frames: npt.NDArray[np.floating], at: float) -> npt.NDArray[np.floa
     return np.asarray(
         (1.0 - share) * np.asarray(frames[before], np.float64) + share * np.asarray(frames[after], np.float64)
     )
+
+
+def _ring(surface: Surface, backend: Backend) -> tuple[Any, Any]:
+    """(start (V + 1,), neighbours) of the vertices along edges."""
+    edges = unique_edges(surface.triangles)
+    both = np.concatenate([edges, edges[:, ::-1]])
+    both = both[np.argsort(both[:, 0], kind="stable")]
+    start = np.searchsorted(both[:, 0], np.arange(surface.vertices + 1))
+    return backend.array(start, np.int32), backend.array(both[:, 1].copy(), np.int32)
 
 
 def _surface(scene: Scene, assembly: Assembly) -> tuple[Surface, npt.NDArray[np.float64], npt.NDArray[np.float64]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,14 +33,18 @@ PAPER_LAW = BarrierLaw(start=0.1, growth=1.0, forget=1 << 20, recovery=1.0, pers
 
 @dataclass(frozen=True)
 class Ages:
-    """Exponents of earlier contacts by pair. keys: (n,) sorted int64; ages: (n,) int32."""
+    """What earlier contacts leave, by pair: exponents, and the tangential force that friction bore (`contact_target`).
+
+    keys: (n,) sorted int64; ages: (n,) int32; holds: (n, 4) float32, N.
+    """
 
     keys: Any
     ages: Any
+    holds: Any
 
 
 def no_ages(backend: Backend) -> Ages:
-    return Ages(backend.array([], np.int64), backend.array([], np.int32))
+    return Ages(backend.array([], np.int64), backend.array([], np.int32), backend.array(np.zeros((0, 4))))
 
 
 @dataclass
@@ -52,6 +56,7 @@ class VertexData:
     mass: Any  #: (N,)
     friction: Any  #: (V,)
     rest_diagonal: Any  #: (N,) of H
+    ring: tuple[Any, Any]  #: (start, neighbours) of all V vertices
 
 
 class Contacts:
@@ -66,26 +71,20 @@ class Contacts:
         start: Any,
         vertices: VertexData,
         earlier: Ages,
+        anchors: Ages,
     ) -> None:
-        """feasible, start: (V, 4) the last feasible state x⁻ and the step's start."""
+        """feasible, start: (V, 4) the last feasible state x⁻ and the step's start. anchors: of the step's start."""
         xp = backend.xp
         self.backend, self.law, self.pairs, self.count, self.feasible = backend, law, pairs, pairs.count, feasible
-        (
-            self.barycentric,
-            self.normal,
-            self.share,
-            self.diagonal,
-            self.correction,
-            self.curvature,
-            self.slide,
-            self.force,
-        ) = (xp.zeros((self.count, 4), xp.float32) for _ in range(8))
+        self.barycentric, self.normal, self.share, self.diagonal, self.correction = self._vectors(5)
+        self.curvature, self.slide, self.force, self.kept = self._vectors(4)
         self.stiffness, self.goal = (xp.zeros(self.count, xp.float32) for _ in range(2))
-        self.age = self._recall(earlier)
+        self.age = self._recall(earlier, earlier.ages, -1)
+        self.hold = self._recall(anchors, anchors.holds, 0.0)
         backend.launch(
             "contact_geometry", self.count, pairs.feature, pairs.corner, feasible, start, pairs.offset,
-            pairs.activation, vertices.rest_diagonal, vertices.free, vertices.cloth, law.recovery, self.barycentric,
-            self.normal, self.stiffness, self.goal,
+            pairs.activation, vertices.rest_diagonal, vertices.free, *vertices.ring, vertices.cloth, law.recovery,
+            self.barycentric, self.normal, self.stiffness, self.goal,
         )  # fmt: skip
         self._vertices = vertices
         self.start, self.incident = self._incidence(vertices.cloth)
@@ -105,8 +104,8 @@ class Contacts:
         target = (
             self.pairs.corner, x, start, self.goal, self.barycentric, self.normal, self.stiffness,
             self.age, vertices.free, vertices.mass, vertices.friction, vertices.cloth, law.start,
-            law.base, int(law.by_mass), self.share, self.diagonal, self.correction, self.curvature,
-            self.slide,
+            law.base, int(law.by_mass), self.hold, self.kept, self.share, self.diagonal,
+            self.correction, self.curvature, self.slide,
         )  # fmt: skip
         gather = (self.start, self.incident, self.share, self.diagonal, self.correction, residual, added, total)
         return [("contact_target", self.count, target), ("contact_residual", vertices.cloth, gather)]
@@ -119,7 +118,7 @@ class Contacts:
         live = xp.flatnonzero(self.age >= 0)
         keys = self._keys()[live]
         order = xp.argsort(keys)
-        return Ages(keys[order], self.age[live][order])
+        return Ages(keys[order], self.age[live][order], self.kept[live][order])
 
     @property
     def active(self) -> int:
@@ -128,13 +127,19 @@ class Contacts:
     def _keys(self) -> Any:
         return pair_key(self.pairs.feature[:, 0], self.pairs.feature[:, 1])
 
-    def _recall(self, earlier: Ages) -> Any:
+    def _recall(self, earlier: Ages, values: Any, otherwise: float) -> Any:
+        """The `values` of `earlier` at these pairs, `otherwise` where a pair is new."""
         xp = self.backend.xp
-        if len(earlier.keys) == 0:
-            return xp.full(self.count, -1, xp.int32)
-        keys = self._keys()
-        at = xp.minimum(xp.searchsorted(earlier.keys, keys), len(earlier.keys) - 1)
-        return xp.where(earlier.keys[at] == keys, earlier.ages[at], -1).astype(xp.int32)
+        found = xp.full((self.count, *values.shape[1:]), otherwise, values.dtype)
+        if len(earlier.keys):
+            keys = self._keys()
+            at = xp.minimum(xp.searchsorted(earlier.keys, keys), len(earlier.keys) - 1)
+            known = earlier.keys[at] == keys
+            found[known] = values[at[known]]
+        return found
+
+    def _vectors(self, count: int) -> Iterator[Any]:
+        return (self.backend.xp.zeros((self.count, 4), self.backend.xp.float32) for _ in range(count))
 
     def _incidence(self, cloth: int) -> tuple[Any, Any]:
         """(start, 4 contact + corner) by cloth vertex."""

@@ -9,13 +9,43 @@ FUNCTION vec sampled_gap(const int *c, const vec *x, const float weight[4])
     return gap_vector(p, weight);
 }
 
+FUNCTION bool neighbours(const int *ring_start, const int *ring, int v, int other)
+{
+    for (int k = ring_start[v]; k < ring_start[v + 1]; ++k)
+        if (ring[k] == other) return true;
+    return false;
+}
+
+// Is the gap of a vertex–triangle pair one that the surface around the triangle has too? Where the closest point lies on
+// an edge or a corner, a neighbour may be nearer: that one's pair is the contact, and this one's normal would lean over
+// and make a step in a flat floor (Offset Geometric Contact, Chen 2025: the blocks of vertices and edges). An edge–edge
+// pair that is closest at an end is a vertex–triangle pair's matter.
+FUNCTION bool own_contact(const int *c, bool edges, const float weight[4], const vec *x, const int *ring_start, const int *ring)
+{
+    if (edges) return weight[0] != 0.0f && weight[1] != 0.0f && weight[2] != 0.0f && weight[3] != 0.0f;
+    int held[3], count = 0;
+    for (int k = 1; k < 4; ++k)
+        if (weight[k] != 0.0f) held[count++] = c[k];
+    if (count == 3) return true;
+    vec origin = x[held[0]], p = x[c[0]] - origin;
+    vec along = count == 2 ? direction(x[held[1]] - origin, make_vec(0.0f, 0.0f, 0.0f)) : make_vec(0.0f, 0.0f, 0.0f);
+    for (int k = ring_start[held[0]]; k < ring_start[held[0] + 1]; ++k) {
+        int w = ring[k];
+        if (count == 2 && (w == held[1] || !neighbours(ring_start, ring, held[1], w))) continue;
+        vec side = x[w] - origin;
+        side = side - dot(side, along) * along;
+        if (dot(p, side) > 1e-4f * dot(side, side)) return false;
+    }
+    return true;
+}
+
 // Closest points and normal at the last feasible state x⁻, the stiffness of H under the pair's cloth corners, and the
 // gap to aim for: of what the gap at the step's start lacks to ξ + d̂, the share `recovery` (never less than ξ + d̂/2).
 // A contact that recovers all at once (1, the default) can throw its sides apart at up to d̂/h.
 KERNEL void contact_geometry(int i, const int *feature, const int *corner, const vec *x, const vec *start,
                              const float *offset, const float *activation, const float *diagonal, const float *free,
-                             int cloth_vertices, float recovery, vec *barycentric, vec *normal, float *stiffness,
-                             float *goal)
+                             const int *ring_start, const int *ring, int cloth_vertices, float recovery,
+                             vec *barycentric, vec *normal, float *stiffness, float *goal)
 {
     const int *c = corner + 4 * i;
     vec p[4];
@@ -26,6 +56,7 @@ KERNEL void contact_geometry(int i, const int *feature, const int *corner, const
     normal[i] = direction(gap_vector(p, now.weight), make_vec(0.0f, 0.0f, 0.0f));
     float whole = offset[i] + activation[i], before = dot(normal[i], sampled_gap(c, start, now.weight));
     goal[i] = minimum(whole, maximum(before + recovery * (whole - before), offset[i] + 0.5f * activation[i]));
+    if (!own_contact(c, feature[2 * i] < 0, now.weight, x, ring_start, ring)) goal[i] = -1e30f;  // never reached
     float sum = 0.0f, share = 0.0f;
     for (int k = 0; k < 4; ++k) {
         if (c[k] >= cloth_vertices || free[c[k]] == 0.0f) continue;
@@ -86,7 +117,10 @@ KERNEL void partial_ccd(int i, const int *feature, const int *corner, const vec 
 }
 
 // Target of an active contact (A = B = Id): the sides move apart along n until their gap is the goal, and back along the
-// tangential slip since the step's start, at most μ times as far (Coulomb inside the target).
+// tangential slip, at most μ times as far (Coulomb inside the target). The slip counts from where the pair stuck: what
+// earlier steps left of it, `hold`, is an elastic displacement at weight 1 (Cundall and Strack 1979), so it shrinks as the
+// weight grows and its force stays. A slip counted from the step's start alone is a viscous friction: cloth creeps.
+// kept: the part of the slip that friction bears now, at weight 1: the hold of the next step.
 // share_k, stiffness_k: factor of `correction` in the residual of corner k, and its entry of ΔH.
 // curvature: stiffness of the pair as one spring, N/m: x along n, y across n and the slip, z along the slip. While a pair
 // slips faster from iteration to iteration, friction is a constant force and z = 0 (else a body at rest would start to
@@ -96,28 +130,29 @@ KERNEL void partial_ccd(int i, const int *feature, const int *corner, const vec 
 KERNEL void contact_target(int i, const int *corner, const vec *x, const vec *start, const float *goal,
                            const vec *barycentric, const vec *normal, const float *stiffness,
                            const int *age, const float *free, const float *mass, const float *friction,
-                           int cloth_vertices, float weight_start, float weight_base, int by_mass, vec *share,
-                           vec *diagonal, vec *correction, vec *curvature, vec *slide)
+                           int cloth_vertices, float weight_start, float weight_base, int by_mass, const vec *hold,
+                           vec *kept, vec *share, vec *diagonal, vec *correction, vec *curvature, vec *slide)
 {
     const int *c = corner + 4 * i;
     vec b = barycentric[i], zero = make_vec(0.0f, 0.0f, 0.0f);
     float weight[4] = {b.x, b.y, b.z, b.w}, s[4] = {0, 0, 0, 0}, d[4] = {0, 0, 0, 0};
     float depth = age[i] < 0 ? 0.0f : goal[i] - dot(normal[i], sampled_gap(c, x, weight));
-    share[i] = diagonal[i] = correction[i] = curvature[i] = zero;
+    share[i] = diagonal[i] = correction[i] = curvature[i] = kept[i] = zero;
     float slid_before = slide[i].w;
     slide[i] = zero;
-    if (depth <= 0.0f) return;
+    if (depth <= 0.0f || stiffness[i] <= 0.0f) return;
 
-    vec slip = zero;
+    float w = weight_start * stiffness[i] * powf(weight_base, (float)age[i]);
+    vec slip = (1.0f / w) * hold[i];
     for (int k = 0; k < 4; ++k) slip = slip + weight[k] * (x[c[k]] - start[c[k]]);
     slip = slip - dot(slip, normal[i]) * normal[i];
     float slid = length(slip), grip = sqrtf(friction[c[0]] * friction[c[3]]) * depth;
-    float held = slid > grip ? grip / slid : grip > 0.0f ? 1.0f : 0.0f;
+    float held = slid > grip ? grip / slid : 1.0f;
     bool faster = slid > grip && slid_before > 0.0f && slid > slid_before;
     correction[i] = depth * normal[i] - held * slip;
+    kept[i] = (held * w) * slip;
     slide[i] = direction(slip, zero), slide[i].w = slid;
 
-    float w = weight_start * stiffness[i] * powf(weight_base, (float)age[i]);
     bool movable[4], kinematic = false;
     float compliance = 0.0f;
     for (int k = 0; k < 4; ++k) {

@@ -94,7 +94,7 @@ class Ndb:
             self._start_from(feasible)
         ages, contacts = state.ages, None
         while not self._finished(report):
-            contacts = self._contacts(pairs, feasible, predicted, ages)
+            contacts = self._contacts(pairs, feasible, predicted, ages, state.ages)
             change = self._local_global(contacts, report)  # repeat LG with reuse, weights ← PartialCCD
             ages = contacts.ages() if contacts else no_ages(self.backend)
             pairs = self.proximity.pairs(feasible, self.x)
@@ -147,11 +147,11 @@ class Ndb:
         self.displacement[:] = xp.where(stopped[:cloth], feasible[:cloth] - self.start[:cloth], self.displacement)
         self.x[:] = xp.where(stopped, feasible, self.x)
 
-    def _contacts(self, pairs: Pairs, feasible: Any, predicted: Any, ages: Ages) -> Contacts | None:
+    def _contacts(self, pairs: Pairs, feasible: Any, predicted: Any, ages: Ages, anchors: Ages) -> Contacts | None:
         near = self.proximity.near(pairs, feasible, predicted, self.parameters.near_slack)
         if near.count == 0:
             return None
-        contacts = Contacts(self.backend, self.parameters.law, near, feasible, self.start, self.vertices, ages)
+        contacts = Contacts(self.backend, self.parameters.law, near, feasible, self.start, self.vertices, ages, anchors)
         contacts.partial_ccd(self.x, first=True)()
         return contacts
 

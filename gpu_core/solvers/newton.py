@@ -27,7 +27,7 @@ class NewtonStep:
     """Holds K and the vectors of the gradients. Reads `residual`, writes `increment`; both (N, 4)."""
 
     def __init__(self, backend: Backend, assembly: Assembly, elastic: Elastic, accuracy: float, most: int) -> None:
-        """accuracy: share of the residual, in the preconditioner's norm, at which a solve ends. most: iterations of one."""
+        """accuracy: share of the residual, in the preconditioner's norm, a solve may leave. most: of its iterations."""
         xp, count = backend.xp, assembly.vertices
         self.backend, self.vertices, self.elastic = backend, count, elastic
         self.accuracy, self.batches, self.iterations = accuracy, -(-most // BATCH), 0
