@@ -31,17 +31,31 @@ def unique_edges(triangles: IntArray) -> IntArray:
     return np.unique(edges, axis=0).astype(np.int32).reshape(-1, 2)
 
 
-def edge_sides(triangles: IntArray, edges: IntArray) -> IntArray:
-    """(E, 2) the triangle sides at each of the `unique_edges`: 2 (3t + k) + 1 where side k, from corner k + 1 to corner
-    k + 2 of triangle t, runs from the edge's second vertex to its first; −1 where there is no second triangle."""
-    ends = np.stack([triangles[:, [1, 2, 0]], triangles[:, [2, 0, 1]]], axis=-1).reshape(-1, 2)
-    turned = ends[:, 0] > ends[:, 1]
-    key = np.sort(ends, axis=1).astype(np.int64) @ [1 << 32, 1]
-    edge = np.searchsorted(edges.astype(np.int64) @ [1 << 32, 1], key)
+def vertex_ring(triangles: IntArray, vertices: int) -> Incidence:
+    """The neighbours of each vertex along edges, in ascending order."""
+    edges = unique_edges(triangles)
+    both = np.concatenate([edges, edges[:, ::-1]])
+    both = both[np.lexsort((both[:, 1], both[:, 0]))]
+    start = np.searchsorted(both[:, 0], np.arange(vertices + 1)).astype(np.int32)
+    return Incidence(start, np.ascontiguousarray(both[:, 1], np.int32))
+
+
+def ring_sides(triangles: IntArray, ring: Incidence) -> IntArray:
+    """(entries of the ring, 2) the triangle sides between a vertex and its neighbour, −1 where there is no second one.
+
+    2 (3t + k) + 1 where side k, from corner k + 1 to corner k + 2 of triangle t, runs from the vertex to the neighbour.
+    """
+    owner = np.repeat(np.arange(len(ring.start) - 1), np.diff(ring.start))
+    edges = np.column_stack([owner, ring.entries])
+    forth = np.stack([triangles[:, [1, 2, 0]], triangles[:, [2, 0, 1]]], axis=-1).reshape(-1, 2)
+    ends = np.concatenate([forth, forth[:, ::-1]])
+    side = 2 * np.arange(len(forth))
+    number = np.concatenate([side + 1, side])
+    edge = np.searchsorted(edges.astype(np.int64) @ [1 << 32, 1], ends.astype(np.int64) @ [1 << 32, 1])
     order = np.argsort(edge, kind="stable")
     first = np.searchsorted(edge[order], np.arange(len(edges)))
     sides = np.full((len(edges), 2), -1, np.int32)
-    sides[edge[order], np.arange(len(order)) - first[edge[order]]] = (2 * np.arange(len(ends)) + turned)[order]
+    sides[edge[order], np.arange(len(order)) - first[edge[order]]] = number[order]
     return sides
 
 

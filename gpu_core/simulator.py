@@ -18,7 +18,7 @@ from .contact.pairs import Proximity
 from .contact.patches import Surface
 from .contact.tangles import Meeting, meetings, tangles
 from .elasticity.assembly import Assembly, assemble, vectors
-from .mesh import unique_edges
+from .mesh import unique_edges, vertex_ring
 from .scene import Cloth, Collider, Scene, SceneError
 from .solvers.elastic import Elastic
 from .solvers.global_step import GlobalStep
@@ -153,7 +153,7 @@ class Simulator:
         elastic = Elastic(backend, assembly, step, scene.settings.gravity, limit_share)
         system: GlobalStep | NewtonStep
         if parameters.system == "newton":
-            system = NewtonStep(backend, assembly, elastic, parameters.accuracy, parameters.gradients)
+            system = NewtonStep(backend, assembly, parameters.accuracy, parameters.gradients)
         else:
             modes = subspace(assembly.hessian, assembly.free, parameters.large_rank, cache)
             system = GlobalStep(backend, assembly, modes, parameters)
@@ -167,9 +167,10 @@ class Simulator:
             backend, surface, start[:, :3], backend.array(rest), thickness, parameters.activation,
             float(self._rest_length.mean()), self_collision,
         )  # fmt: skip
+        ring = vertex_ring(surface.triangles, surface.vertices)
         vertices = VertexData(
             assembly.vertices, system.free, backend.array(assembly.mass), backend.array(friction),
-            system.rest_diagonal, _ring(surface, backend),
+            system.rest_diagonal, (backend.array(ring.start, np.int32), backend.array(ring.entries, np.int32)),
         )  # fmt: skip
         return Ndb(
             backend, parameters, elastic, system, proximity,
@@ -272,15 +273,6 @@ def _between(frames: npt.NDArray[np.floating], at: float) -> npt.NDArray[np.floa
     return np.asarray(
         (1.0 - share) * np.asarray(frames[before], np.float64) + share * np.asarray(frames[after], np.float64)
     )
-
-
-def _ring(surface: Surface, backend: Backend) -> tuple[Any, Any]:
-    """(start (V + 1,), neighbours) of the vertices along edges."""
-    edges = unique_edges(surface.triangles)
-    both = np.concatenate([edges, edges[:, ::-1]])
-    both = both[np.argsort(both[:, 0], kind="stable")]
-    start = np.searchsorted(both[:, 0], np.arange(surface.vertices + 1))
-    return backend.array(start, np.int32), backend.array(both[:, 1].copy(), np.int32)
 
 
 def _surface(scene: Scene, assembly: Assembly) -> tuple[Surface, npt.NDArray[np.float64], npt.NDArray[np.float64]]:

@@ -19,8 +19,6 @@ FUNCTION void add_identity(block *b, float weight)
 {
     b->row[0].x += weight, b->row[1].y += weight, b->row[2].z += weight;
 }
-FUNCTION vec times(const vec *row, vec a) { return make_vec(dot(row[0], a), dot(row[1], a), dot(row[2], a)); }
-FUNCTION vec transposed_times(const vec *row, vec a) { return a.x * row[0] + a.y * row[1] + a.z * row[2]; }
 
 // ∂²E/∂F² of one triangle on F = (f1, f2): [[b11, b12], [b12ᵀ, b22]].
 struct membrane_hessian {
@@ -47,16 +45,15 @@ FUNCTION void add_length(block *b, float k, vec f)
     add_identity(b, across), add_outer(b, k - across, along, along);
 }
 
-// block: 3 per triangle, ∂²E/∂x_i∂x_j of its edges (corner k+1, corner k+2), k = 0, 1, 2. Arguments as membrane_project's.
+// membrane_project with its derivative: block, 3 per triangle, is ∂²E/∂x_i∂x_j of the edges (corner k+1, corner k+2).
 KERNEL void membrane_curvature(int t, const vec *x, const int *corners, const vec *rest_inverse, const vec *stiffness,
-                               const float *limit, vec *blocks)
+                               const float *limit, vec *force, float *limited, vec *blocks)
 {
-    vec origin = x[corners[3 * t]], e1 = x[corners[3 * t + 1]] - origin, e2 = x[corners[3 * t + 2]] - origin;
-    vec d = rest_inverse[t], k = stiffness[t];
-    vec f1 = d.x * e1 + d.z * e2, f2 = d.y * e1 + d.w * e2;
-    vec r1, r2;
+    vec d = rest_inverse[t], k = stiffness[t], f1, f2, r1, r2;
     float trace, determinant;
+    deformation_gradient(t, x, corners, d, &f1, &f2);
     polar_rotation(f1, f2, &r1, &r2, &trace, &determinant);
+    membrane_force(t, f1, f2, r1, r2, trace, determinant, d, k, limit[t], force, limited);
     vec n = cross(r1, r2), zero = make_vec(0.0f, 0.0f, 0.0f);
     block empty = {{zero, zero, zero}};
     membrane_hessian b = {empty, empty, empty};
@@ -106,38 +103,35 @@ KERNEL void membrane_curvature(int t, const vec *x, const int *corners, const ve
     }
 }
 
-// The block of an edge from its one or two triangles. side: (2 per edge) 2 (3t + edge) + 1 where the triangle runs through
-// it the other way; −1 where there is none.
-KERNEL void edge_curvature(int edge, const int *side, const vec *triangle_block, vec *edge_block)
+// ∂²E/∂x_v∂x_w of each neighbour w of each vertex v, by columns, from the one or two triangles at their edge.
+// side: (2 per neighbour) 2 (3t + edge) + 1 where the triangle runs through the edge from v to w; −1 where there is none.
+KERNEL void neighbour_curvature(int entry, const int *side, const vec *triangle_block, vec *columns)
 {
     vec zero = make_vec(0.0f, 0.0f, 0.0f), sum[3] = {zero, zero, zero};
     for (int k = 0; k < 2; ++k) {
-        int at = side[2 * edge + k];
+        int at = side[2 * entry + k];
         if (at < 0) continue;
         const vec *row = triangle_block + 3 * (at / 2);
-        bool turned = at % 2 == 1;
-        sum[0] = sum[0] + (turned ? make_vec(row[0].x, row[1].x, row[2].x) : row[0]);
-        sum[1] = sum[1] + (turned ? make_vec(row[0].y, row[1].y, row[2].y) : row[1]);
-        sum[2] = sum[2] + (turned ? make_vec(row[0].z, row[1].z, row[2].z) : row[2]);
+        bool along = at % 2 == 1;
+        sum[0] = sum[0] + (along ? make_vec(row[0].x, row[1].x, row[2].x) : row[0]);
+        sum[1] = sum[1] + (along ? make_vec(row[0].y, row[1].y, row[2].y) : row[1]);
+        sum[2] = sum[2] + (along ? make_vec(row[0].z, row[1].z, row[2].z) : row[2]);
     }
-    for (int axis = 0; axis < 3; ++axis) edge_block[3 * edge + axis] = sum[axis];
+    for (int axis = 0; axis < 3; ++axis) columns[3 * entry + axis] = sum[axis];
 }
 
 // The inverse of the 3×3 diagonal block of each vertex: the preconditioner. inverse: (2 per vertex) xx xy xz · yy yz zz.
-// incident: 2 edge + 1 where the vertex is the edge's second. contact_*: as in contact_residual; curvature, slide:
+// contact_*: as in contact_residual; curvature, slide:
 // stiffness of a contact along the normal, across, and along the slip.
-KERNEL void block_inverse(int v, const float *diagonal, const int *edge_start, const int *edge_incident,
-                          const vec *edge_block, const int *contact_start, const int *contact_incident,
+KERNEL void block_inverse(int v, const float *diagonal, const int *ring_start, const vec *columns, const int *contact_start, const int *contact_incident,
                           const vec *barycentric, const vec *normal, const vec *slide, const vec *curvature,
                           vec *inverse)
 {
     vec zero = make_vec(0.0f, 0.0f, 0.0f);
     block b = {{zero, zero, zero}};
     add_identity(&b, diagonal[v]);
-    for (int k = edge_start[v]; k < edge_start[v + 1]; ++k) {
-        const vec *row = edge_block + 3 * (edge_incident[k] / 2);
-        for (int axis = 0; axis < 3; ++axis) b.row[axis] = b.row[axis] - row[axis];
-    }
+    for (int k = ring_start[v]; k < ring_start[v + 1]; ++k)
+        for (int axis = 0; axis < 3; ++axis) b.row[axis] = b.row[axis] - columns[3 * k + axis];
     for (int k = contact_start[v]; k < contact_start[v + 1]; ++k) {
         int i = contact_incident[k] / 4;
         float weight = component(barycentric[i], contact_incident[k] % 4);
@@ -169,16 +163,15 @@ KERNEL void contact_curvature(int i, const int *corner, const vec *barycentric, 
 
 // product = K p. start, column, value, diagonal: the scalar rows of inertia, bending and soft pins.
 KERNEL void curvature_times(int v, const int *start, const int *column, const float *value, const float *diagonal,
-                            const float *free, const int *edge_start, const int *edge_incident, const int *edge_end,
-                            const vec *edge_block, const int *contact_start, const int *contact_incident,
+                            const float *free, const int *ring_start, const int *ring, const vec *columns,
+                            const int *contact_start, const int *contact_incident,
                             const vec *barycentric, const vec *contact_force, const vec *p, vec *product)
 {
     vec own = p[v], sum = diagonal[v] * own;
     for (int k = start[v]; k < start[v + 1]; ++k) sum = sum + value[k] * p[column[k]];
-    for (int k = edge_start[v]; k < edge_start[v + 1]; ++k) {
-        const vec *row = edge_block + 3 * (edge_incident[k] / 2);
-        vec apart = p[edge_end[k]] - own;
-        sum = sum + (edge_incident[k] % 2 == 0 ? times(row, apart) : transposed_times(row, apart));
+    for (int k = ring_start[v]; k < ring_start[v + 1]; ++k) {
+        vec apart = p[ring[k]] - own;
+        sum = sum + apart.x * columns[3 * k] + apart.y * columns[3 * k + 1] + apart.z * columns[3 * k + 2];
     }
     for (int k = contact_start[v]; k < contact_start[v + 1]; ++k)
         sum = sum + component(barycentric[contact_incident[k] / 4], contact_incident[k] % 4) * contact_force[contact_incident[k] / 4];

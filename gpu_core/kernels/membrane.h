@@ -36,6 +36,28 @@ FUNCTION bool limit_stretch(vec f1, vec f2, vec r1, vec r2, float trace, float d
     return true;
 }
 
+FUNCTION void deformation_gradient(int t, const vec *x, const int *corners, vec d, vec *f1, vec *f2)
+{
+    vec origin = x[corners[3 * t]], e1 = x[corners[3 * t + 1]] - origin, e2 = x[corners[3 * t + 2]] - origin;
+    *f1 = d.x * e1 + d.z * e2, *f2 = d.y * e1 + d.w * e2;
+}
+
+FUNCTION void membrane_force(int t, vec f1, vec f2, vec r1, vec r2, float trace, float determinant, vec d, vec k,
+                             float limit, vec *force, float *limited)
+{
+    vec c1, c2;
+    vec p1 = k.x * (r1 - f1) + k.y * (direction(f1, r1) - f1);
+    vec p2 = k.x * (r2 - f2) + k.z * (direction(f2, r2) - f2);
+    limited[t] = 0.0f;
+    if (k.w > 0.0f && limit_stretch(f1, f2, r1, r2, trace, determinant, limit, &c1, &c2)) {
+        limited[t] = k.w;
+        p1 = p1 + k.w * (c1 - f1);
+        p2 = p2 + k.w * (c2 - f2);
+    }
+    force[2 * t] = d.x * p1 + d.y * p2;
+    force[2 * t + 1] = d.z * p1 + d.w * p2;
+}
+
 // force: (2 per triangle) on corners 1 and 2; corner 0 takes minus their sum. N.
 // limited: stiffness of the strain limit where it acts now, else 0. N·m
 // rest_inverse: D⁻¹ of the rest edges, row by row, in the warp–weft frame, so F = [x1−x0, x2−x0] D⁻¹. 1/m
@@ -43,22 +65,11 @@ FUNCTION bool limit_stretch(vec f1, vec f2, vec r1, vec r2, float trace, float d
 KERNEL void membrane_project(int t, const vec *x, const int *corners, const vec *rest_inverse, const vec *stiffness,
                              const float *limit, vec *force, float *limited)
 {
-    vec origin = x[corners[3 * t]], e1 = x[corners[3 * t + 1]] - origin, e2 = x[corners[3 * t + 2]] - origin;
-    vec d = rest_inverse[t], k = stiffness[t];
-    vec f1 = d.x * e1 + d.z * e2, f2 = d.y * e1 + d.w * e2;
-    vec r1, r2, c1, c2;
+    vec f1, f2, r1, r2;
     float trace, determinant;
+    deformation_gradient(t, x, corners, rest_inverse[t], &f1, &f2);
     polar_rotation(f1, f2, &r1, &r2, &trace, &determinant);
-    vec p1 = k.x * (r1 - f1) + k.y * (direction(f1, r1) - f1);
-    vec p2 = k.x * (r2 - f2) + k.z * (direction(f2, r2) - f2);
-    limited[t] = 0.0f;
-    if (k.w > 0.0f && limit_stretch(f1, f2, r1, r2, trace, determinant, limit[t], &c1, &c2)) {
-        limited[t] = k.w;
-        p1 = p1 + k.w * (c1 - f1);
-        p2 = p2 + k.w * (c2 - f2);
-    }
-    force[2 * t] = d.x * p1 + d.y * p2;
-    force[2 * t + 1] = d.z * p1 + d.w * p2;
+    membrane_force(t, f1, f2, r1, r2, trace, determinant, rest_inverse[t], stiffness[t], limit[t], force, limited);
 }
 
 // Row sum of |GᵀG| for one corner, G the gradient of F: times a stiffness it is a diagonal that bounds the constraint's

@@ -19,6 +19,7 @@ class LinearSystem(Protocol):
     rest_diagonal: Any  #: (N,) of the rest-shape H, N/m
     added: Any  #: (N,) ΔH
     total_diagonal: Any  #: (N,) of H + ΔH
+    triangle_block: Any  #: (9T, 4) the membrane's second derivative by triangle, or None
 
 
 class Elastic:
@@ -68,7 +69,8 @@ class Elastic:
         self.backend.sequence([self._normals(start), ("inertia_target", self.vertices, drag)])()
 
     def residual_launches(self, x: Any, z: Any, system: LinearSystem) -> list[Any]:
-        """Kernels that fill the system's residual (N, 4) = −∇(inertia + Ψ) at x, its ΔH and diag(H + ΔH)."""
+        """Kernels that fill the system's residual (N, 4) = −∇(inertia + Ψ) at x, its ΔH and diag(H + ΔH); and the
+        membrane's second derivative at x, for a system that has use for it."""
         rows = (*self.rows, self.row_stiffness, self.row_hinge, self.row_rest, self.normal, self.bending_force)
         gather = (
             x, z, self.inertia, self.free, *self.incident, self.membrane_force, *self.gather, self.bending_force,
@@ -78,8 +80,11 @@ class Elastic:
         membrane = (
             x, self.corners, self.rest_inverse, self.membrane_stiffness, self.limit, self.membrane_force, self.limited,
         )  # fmt: skip
+        project = ("membrane_project", len(self.corners), membrane)
+        if system.triangle_block is not None:
+            project = ("membrane_curvature", len(self.corners), (*membrane, system.triangle_block))
         return [
-            ("membrane_project", len(self.corners), membrane),
+            project,
             *([self._normals(x)] if self.curved else []),
             ("bending_project", len(self.row_rest), (x, *rows)),
             ("elastic_residual", self.vertices, gather),

@@ -35,6 +35,7 @@ class GlobalStep:
             xp.zeros((count, 4), xp.float32) for _ in range(4)
         )
         self.added = xp.zeros(count, xp.float32)  #: ΔH
+        self.triangle_block = None
         self.eigenvalues = modes.eigenvalues
         self.large = len(modes.eigenvalues)
         self.small = min(parameters.small_rank, self.large)

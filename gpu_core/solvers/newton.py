@@ -16,8 +16,7 @@ import numpy as np
 from ..backend import Backend
 from ..contact.barrier import Contacts
 from ..elasticity.assembly import Assembly, off_diagonal
-from ..mesh import edge_sides, incidence, unique_edges
-from .elastic import Elastic
+from ..mesh import ring_sides, vertex_ring
 
 CHUNK = 256  #: vertices per partial sum of a dot product
 BATCH = 4  #: iterations between two looks at what is left
@@ -26,10 +25,10 @@ BATCH = 4  #: iterations between two looks at what is left
 class NewtonStep:
     """Holds K and the vectors of the gradients. Reads `residual`, writes `increment`; both (N, 4)."""
 
-    def __init__(self, backend: Backend, assembly: Assembly, elastic: Elastic, accuracy: float, most: int) -> None:
+    def __init__(self, backend: Backend, assembly: Assembly, accuracy: float, most: int) -> None:
         """accuracy: share of the residual, in the preconditioner's norm, a solve may leave. most: of its iterations."""
         xp, count = backend.xp, assembly.vertices
-        self.backend, self.vertices, self.elastic = backend, count, elastic
+        self.backend, self.vertices = backend, count
         self.accuracy, self.batches, self.iterations = accuracy, -(-most // BATCH), 0
         start, column, value, diagonal = off_diagonal(assembly.constant)
         self._rows = backend.array(start, np.int32), backend.array(column, np.int32), backend.array(value)
@@ -37,13 +36,11 @@ class NewtonStep:
         self.rest_diagonal = backend.array(assembly.hessian.diagonal())
         self.total_diagonal, self.added = self.rest_diagonal.copy(), xp.zeros(count, xp.float32)
         self.free = backend.array(assembly.free)
-        edges = unique_edges(assembly.triangles)
-        edge_start, incident = incidence(edges, count)
-        self._edges = backend.array(edge_start, np.int32), backend.array(incident, np.int32)
-        self._edge_end = backend.array(edges.ravel()[incident ^ 1], np.int32)
-        self._side = backend.array(edge_sides(assembly.triangles, edges), np.int32)
-        self._edge_block = xp.zeros((3 * len(edges), 4), xp.float32)
-        self._triangle_block = xp.zeros((9 * len(assembly.triangles), 4), xp.float32)
+        ring = vertex_ring(assembly.triangles, count)
+        self._ring_start, self._ring = backend.array(ring.start, np.int32), backend.array(ring.entries, np.int32)
+        self._side = backend.array(ring_sides(assembly.triangles, ring), np.int32)
+        self._columns = xp.zeros((3 * len(ring.entries), 4), xp.float32)
+        self.triangle_block = xp.zeros((9 * len(assembly.triangles), 4), xp.float32)
         self._inverse = xp.zeros((2 * count, 4), xp.float32)
         self.residual, self.increment, self._left, self._preconditioned, self._direction, self._product = (
             xp.zeros((count, 4), xp.float32) for _ in range(6)
@@ -75,7 +72,7 @@ class NewtonStep:
 
     def _launches(self, x: Any, contacts: Contacts | None) -> tuple[list[Any], list[Any]]:
         """Kernels that set K and its preconditioner up at x, and those of one iteration."""
-        count, elastic = self.vertices, self.elastic
+        count = self.vertices
         contact_start, contact_incident = (contacts.start, contacts.incident) if contacts else (self._no_start,) * 2
         if contacts:
             pair = contacts.pairs.corner, contacts.barycentric, contacts.normal, contacts.slide, contacts.curvature
@@ -83,15 +80,12 @@ class NewtonStep:
         else:
             pair, force, pairs = self._nothing[:5], self._nothing[5], 0
         corner, barycentric, *spring = pair
-        membrane = (
-            x, elastic.corners, elastic.rest_inverse, elastic.membrane_stiffness, elastic.limit, self._triangle_block,
-        )  # fmt: skip
         gathered = (contact_start, contact_incident, barycentric)
-        inverse = (self._diagonal, *self._edges, self._edge_block, *gathered, *spring, self._inverse)
+        inverse = (self._diagonal, self._ring_start, self._columns, *gathered, *spring, self._inverse)
         touched = (corner, barycentric, *spring, count, self._direction, force)
         product = (
-            *self._rows, self._diagonal, self.free, *self._edges, self._edge_end, self._edge_block, *gathered, force,
-            self._direction, self._product,
+            *self._rows, self._diagonal, self.free, self._ring_start, self._ring, self._columns, *gathered,
+            force, self._direction, self._product,
         )  # fmt: skip
         start = (
             self.residual, self._inverse, self.increment, self._left, self._preconditioned, self._direction,
@@ -109,8 +103,7 @@ class NewtonStep:
             ("next_direction", count, (self._scalar, self._preconditioned, self._direction)),
         ]
         return [
-            ("membrane_curvature", len(elastic.corners), membrane),
-            ("edge_curvature", len(self._side), (self._side, self._triangle_block, self._edge_block)),
+            ("neighbour_curvature", len(self._side), (self._side, self.triangle_block, self._columns)),
             ("block_inverse", count, inverse),
             ("gradient_start", count, start),
             *self._dot(self._left, self._preconditioned, "gradient_energy"),
