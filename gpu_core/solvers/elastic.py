@@ -9,6 +9,8 @@ import numpy as np
 from ..backend import Backend
 from ..elasticity.assembly import Assembly, transpose_rows, triangle_incidence
 
+Launch = tuple[str, int, tuple[Any, ...]]
+
 STILL_AIR = 0.5  #: m/s, u of the drag of small swings: plates of 0.2 m that swing at 0.03–0.1 m/s give 0.6–1.2
 
 
@@ -80,7 +82,7 @@ class Elastic:
         membrane = (
             x, self.corners, self.rest_inverse, self.membrane_stiffness, self.limit, self.membrane_force, self.limited,
         )  # fmt: skip
-        project = ("membrane_project", len(self.corners), membrane)
+        project: Launch = ("membrane_project", len(self.corners), membrane)
         if system.triangle_block is not None:
             project = ("membrane_curvature", len(self.corners), (*membrane, system.triangle_block))
         return [
