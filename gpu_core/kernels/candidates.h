@@ -23,6 +23,21 @@ KERNEL void pair_thickness(int i, const int *kept, const int *feature_in, const 
     offset[i] = xi, activation[i] = reach;
 }
 
+// Bound of how much the gap can shrink while the corners move by `motion`: the longest path of each side, added.
+FUNCTION float approach_bound(const vec motion[4], bool edges)
+{
+    float first = length(motion[0]), second = maximum(length(motion[2]), length(motion[3]));
+    if (edges) first = maximum(first, length(motion[1]));
+    else second = maximum(second, length(motion[1]));
+    return first + second;
+}
+
+FUNCTION void remove_mean(vec motion[4])
+{
+    vec mean = 0.25f * (motion[0] + motion[1] + motion[2] + motion[3]);
+    for (int k = 0; k < 4; ++k) motion[k] = motion[k] - mean;
+}
+
 // Can the pair become a contact within the motion to x1? Here the relative motion counts.
 KERNEL void pair_near(int i, const int *feature, const int *corner, const vec *x, const vec *x1, const float *offset,
                       const float *activation, float slack, int *near)

@@ -37,7 +37,7 @@ FUNCTION vec upper(vec a, vec b) { return make_vec(maximum(a.x, b.x), maximum(a.
 FUNCTION vec direction(vec a, vec fallback)
 {
     float size = length(a);
-    return size > 1e-20f ? (1.0f / size) * a : fallback;
+    return size > 1e-18f ? (1.0f / size) * a : fallback;  // shorter, and its square loses digits
 }
 // Any unit vector at right angles to the unit vector a.
 FUNCTION vec perpendicular(vec a)
