@@ -24,23 +24,16 @@ FUNCTION float load_motion(const int *corner, const vec *x, const vec *x1, vec p
     return sqrtf(square);
 }
 
-// A pair so near that float32 cannot tell it from touching: it may rest, or open about as directly as it can.
-FUNCTION bool opening(float rate, float margin, const vec motion[4])
-{
-    float longest = 0.0f;
-    for (int k = 0; k < 4; ++k) longest = maximum(longest, dot(motion[k], motion[k]));
-    return longest == 0.0f || -rate > margin + 0.5f * sqrtf(longest);
-}
-
 // Largest fraction t of the motion for which the gap stays above `offset`, or 2 when the whole motion is free.
 // Along a direction n the sides' gap changes at a constant rate at worst, so n itself proves a step of 0.9 of what it
 // has room for. A start nearer than `offset` keeps 95 % of what it has; below 0.2 offset (the floor) no approach at all is
-// allowed. margin: bounds the rounding of the gap and of its change; `room` has it subtracted, so it is room for certain.
+// allowed, and where rounding hides whether n separates at all, no motion but one that opens the gap for certain.
+// margin: bounds the rounding of a gap and of its change together; a quarter of it, that of the gap at the start.
 FUNCTION float additive_ccd(const vec start[4], const vec motion[4], bool edges, float offset, float size)
 {
     separation now = separate(start, edges);
     float margin = ROUNDING * size, lower = now.gap - margin, rate = -gap_along(motion, edges, now.normal);
-    if (lower <= 0.0f) return opening(rate, margin, motion) ? 2.0f : 0.0f;
+    if (lower <= 0.0f) return now.gap > 0.25f * margin && rate < -margin ? 2.0f : 0.0f;
     if (rate <= 0.0f) return 2.0f;
     if (lower < 0.2f * offset) return 0.0f;
     offset = minimum(offset, 0.95f * lower);
@@ -55,6 +48,23 @@ FUNCTION float additive_ccd(const vec start[4], const vec motion[4], bool edges,
         rate = -gap_along(motion, edges, now.normal);
     }
     return t;
+}
+
+FUNCTION bool at_rest(const int *corner, const vec *x, const vec *x1)
+{
+    for (int k = 0; k < 4; ++k) {
+        vec a = x[corner[k]], b = x1[corner[k]];
+        if (a.x != b.x || a.y != b.y || a.z != b.z) return false;
+    }
+    return true;
+}
+
+FUNCTION float impact(const int *corner, const vec *x, const vec *x1, bool edges, float offset)
+{
+    if (at_rest(corner, x, x1)) return 2.0f;
+    vec p[4], motion[4];
+    float size = load_motion(corner, x, x1, p, motion);
+    return additive_ccd(p, motion, edges, offset, size);
 }
 
 // Are the boxes that the two sides sweep farther apart than `reach`? A cheap way out before the exact distance. Each
@@ -115,9 +125,7 @@ KERNEL void filter_pair(int i, const int *feature, const int *corner, const vec 
         most = maximum(most, f[k]), least = minimum(least, f[k]);
     }
     if (!first_round && least >= 1.0f) return;  // as it was in the first round: clean
-    vec p[4], motion[4];
-    float size = load_motion(c, x, taken, p, motion);
-    float t = additive_ccd(p, motion, feature[2 * i] < 0, offset[i], size);
+    float t = impact(c, x, taken, feature[2 * i] < 0, offset[i]);
     if (t > 1.0f) return;
     ATOMIC_MAXIMUM(hits, 1);
     for (int k = 0; k < 4; ++k)
@@ -128,9 +136,7 @@ KERNEL void filter_pair(int i, const int *feature, const int *corner, const vec 
 KERNEL void pair_impact(int i, const int *feature, const int *corner, const vec *x, const vec *x1, const float *offset,
                         float *time)
 {
-    vec p[4], motion[4];
-    float size = load_motion(corner + 4 * i, x, x1, p, motion);
-    time[i] = additive_ccd(p, motion, feature[2 * i] < 0, offset[i], size);
+    time[i] = impact(corner + 4 * i, x, x1, feature[2 * i] < 0, offset[i]);
 }
 
 KERNEL void pair_distance(int i, const int *feature, const int *corner, const vec *x, float *distance)

@@ -66,6 +66,6 @@ FUNCTION separation separate(const vec p[4], bool edges)
     separation best;
     best.normal = direction(gap, make_vec(0.0f, 0.0f, 0.0f));
     best.gap = gap_along(p, edges, best.normal);
-    if (best.gap < 0.9f * now.distance) straighten(&best, p, edges, now.weight, gap);
+    if (best.gap < 0.98f * now.distance) straighten(&best, p, edges, now.weight, gap);
     return best;
 }
