@@ -1,9 +1,9 @@
 """The filter: how much of a motion may be taken without a collision (method.md §5, §10, §14).
 
 Per vertex: every pair that collides lowers the fractions of its corners, again and again until a round finds none.
-Safety: each round takes its fractions, and runs CCD on exactly the rounded positions that are then handed out, for every
-pair with a lowered corner; all others were clean in the first round and their motion is unchanged. Fractions only fall
-and 0 is the feasible start, so the rounds end; past ROUNDS all vertices take the paper's global fraction instead.
+Safety: each round takes its fractions, and runs CCD on exactly the rounded positions that are then handed out, for
+every pair with a lowered corner; all others were clean in the first round and their motion is unchanged. Fractions
+only fall and 0 is the feasible start, so the rounds end; past ROUNDS all vertices take the paper's global fraction.
 
 Colliders share one fraction: a body does not bend because one of its vertices was stopped.
 """

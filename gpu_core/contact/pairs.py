@@ -80,11 +80,11 @@ class Proximity:
         return pairs.subset(xp.flatnonzero(flags))
 
     def smallest_gap(self, x: Any) -> float:
-        """Smallest distance of a pair at x, m; the reach of contact where nothing is nearer."""
+        """Distance that every pair keeps at x for certain, m; the reach of contact where nothing is nearer."""
         pairs, xp = self.pairs(x, x), self.backend.xp
-        distance = xp.full(pairs.count + 1, self.reach, xp.float32)
-        self.backend.launch("pair_distance", pairs.count, pairs.feature, pairs.corner, x, distance)
-        return float(distance.min())
+        gap = xp.full(pairs.count + 1, self.reach, xp.float32)
+        self.backend.launch("pair_separation", pairs.count, pairs.feature, pairs.corner, x, gap)
+        return max(0.0, float(gap.min()))
 
     def _thick(self, found: Candidates, kept: Any) -> Pairs:
         xp, count = self.backend.xp, len(kept)

@@ -146,6 +146,14 @@ KERNEL void pair_distance(int i, const int *feature, const int *corner, const ve
     distance[i] = closest_points(p, feature[2 * i] < 0).distance;
 }
 
+// A certain lower bound of the distance; a little less than it, unless rounding hides the gap: then 0 or less.
+KERNEL void pair_separation(int i, const int *feature, const int *corner, const vec *x, float *gap)
+{
+    vec p[4], motion[4];
+    float size = load_motion(corner + 4 * i, x, x, p, motion);
+    gap[i] = separate(p, feature[2 * i] < 0).gap - ROUNDING * size;
+}
+
 KERNEL void take_fraction(int v, const vec *x, const vec *x1, const int *fraction, vec *taken)
 {
     float f = int_as_float(fraction[v]);

@@ -40,7 +40,9 @@ def hard_queries(count: int, seed: int) -> Queries:
     normal = _unit(_normal(shape, edges) + 1e-12 * rng.normal(size=(count, 3)))
     sideways = rng.random(count) < 0.3
     normal[sideways] = _unit(rng.normal(size=(sideways.sum(), 3)))
-    wanted = np.where(rng.random(count) < 0.7, 0.0, offset * (1 + rng.normal(size=count) * 10.0 ** rng.uniform(-6, 0, count)))
+    wanted = np.where(
+        rng.random(count) < 0.7, 0.0, offset * (1 + rng.normal(size=count) * 10.0 ** rng.uniform(-6, 0, count))
+    )
     wanted[is_kind["tiny gap"]] *= 1e-3
     first = np.where(edges[:, None], [[1, 1, 0, 0]], [[1, 0, 0, 0]])[..., None]
     meeting = shape + first * (wanted[:, None] * normal - gap)[:, None]
@@ -52,7 +54,9 @@ def hard_queries(count: int, seed: int) -> Queries:
     along = _unit(np.cross(normal, rng.normal(size=(count, 3))))
     motion[graze] = (first * along[:, None])[graze] * 3
     turn = is_kind["turning"]
-    motion[turn] = np.cross(normal[turn][:, None], meeting[turn]) / size[turn][:, None, None] * 2 - (first * normal[:, None])[turn]
+    motion[turn] = (
+        np.cross(normal[turn][:, None], meeting[turn]) / size[turn][:, None, None] * 2 - (first * normal[:, None])[turn]
+    )
     motion *= speed[:, None, None]
     time = rng.uniform(0.02, 1.3, count)[:, None, None]
     start = meeting - time * motion
@@ -69,9 +73,7 @@ def hard_queries(count: int, seed: int) -> Queries:
     scale = 10.0 ** rng.uniform(-3, 1, count)
     start, end = start * scale[:, None, None], end * scale[:, None, None]
     place = rng.normal(size=(count, 1, 3)) * (10.0 ** rng.uniform(0, 3.5, count) * is_kind["far"])[:, None, None]
-    return Queries(
-        np.float32(start + place), np.float32(end + place), edges, np.float32(offset * scale), kind
-    )
+    return Queries(np.float32(start + place), np.float32(end + place), edges, np.float32(offset * scale), kind)
 
 
 def _shapes(rng, is_kind, edges, count):
@@ -82,7 +84,9 @@ def _shapes(rng, is_kind, edges, count):
     shape[k & edges, 3] = (shape[:, 2] + axis * rng.uniform(0.3, 3, (count, 1)) + lean)[k & edges]
     k = (is_kind["sliver"] | is_kind["parallel"]) & ~edges
     beyond = rng.uniform(-0.5, 1.5, (count, 1))
-    shape[k, 3] = (shape[:, 1] + beyond * axis + rng.normal(size=(count, 3)) * 10.0 ** rng.uniform(-7, -1, (count, 1)))[k]
+    shape[k, 3] = (shape[:, 1] + beyond * axis + rng.normal(size=(count, 3)) * 10.0 ** rng.uniform(-7, -1, (count, 1)))[
+        k
+    ]
     k = is_kind["sliver"] & edges
     shape[k, 3] = (shape[:, 2] + axis + lean)[k]
     k = is_kind["ratio"]
@@ -152,7 +156,9 @@ def _vertex_triangle(p, a, b, c):
 
 
 def _edge_edge(a, b, c, d):
-    best = np.minimum(np.minimum(_to_segment(a, c, d), _to_segment(b, c, d)), np.minimum(_to_segment(c, a, b), _to_segment(d, a, b)))
+    best = np.minimum(
+        np.minimum(_to_segment(a, c, d), _to_segment(b, c, d)), np.minimum(_to_segment(c, a, b), _to_segment(d, a, b))
+    )
     n, w = np.cross(b - a, d - c), c - a
     square = _dot(n, n)
     s, t = (_dot(np.cross(w, e), n) / _safe(square) for e in (d - c, b - a))
@@ -215,8 +221,10 @@ def approach_bound(motion: np.ndarray, edges: np.ndarray) -> np.ndarray:
 
 
 def first_contact(start, motion, edges, reach, until, rounds=400):
-    """First time at which the distance falls to `reach`, to 0.1 % of it; inf where it does not before `until`; nan where
-    `rounds` of conservative advancement do not tell. float64."""
+    """First time at which the distance falls to `reach`, to 0.1 % of it, by conservative advancement in float64.
+
+    inf where it does not before `until`; nan where `rounds` do not tell.
+    """
     time, result = np.zeros(len(start)), np.full(len(start), np.nan)
     bound, live = approach_bound(motion, edges), np.arange(len(start))
     for _ in range(rounds):
