@@ -39,19 +39,24 @@ FUNCTION vec common_normal(const vec p[4], bool edges)
     return c >= a && c >= b ? cross(bc, ca) : a >= b ? cross(ca, ab) : cross(ab, bc);
 }
 
+FUNCTION vec without(vec a, vec edge)
+{
+    float square = dot(edge, edge);
+    return square > 0.0f ? a - (dot(a, edge) / square) * edge : a;
+}
+
 // Where the sides are much larger than their gap, the rounding of the gap vector tilts it by more than they can bear.
-// Two directions that are at right angles to the edges by construction: the gap vector without its part along the
-// edges that the closest points lie on, and the common normal.
+// Directions that are at right angles to edges by construction: the gap vector without its part along each edge, and
+// without that along all edges that the closest points lie on; and the common normal.
 FUNCTION void straighten(separation *best, const vec p[4], bool edges, const float weight[4], vec gap)
 {
     vec straight = gap;
     int sides = first_side(edges);
     for (int i = 0; i < 4; ++i)
         for (int j = i + 1; j < 4; ++j) {
-            if ((i < sides) != (j < sides) || weight[i] == 0.0f || weight[j] == 0.0f) continue;
-            vec edge = p[j] - p[i];
-            float square = dot(edge, edge);
-            if (square > 0.0f) straight = straight - (dot(straight, edge) / square) * edge;
+            if ((i < sides) != (j < sides)) continue;
+            widen(best, p, edges, without(gap, p[j] - p[i]));
+            if (weight[i] != 0.0f && weight[j] != 0.0f) straight = without(straight, p[j] - p[i]);
         }
     widen(best, p, edges, straight);
     vec normal = common_normal(p, edges);
