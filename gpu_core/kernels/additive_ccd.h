@@ -9,8 +9,8 @@ FUNCTION void load_corners(const int *corner, const vec *x, vec p[4])
     for (int k = 0; k < 4; ++k) p[k] = x[corner[k]] - origin;
 }
 
-// The pair as seen from its corner 0, at the start and on the way to the end; returns its size, by which all rounding is
-// bounded. Neither the place of the pair nor the motion that it makes as a whole counts.
+// The pair as seen from its corner 0, at the start and on the way to the end; returns its size, which bounds all
+// rounding. Neither the place of the pair nor the motion that it makes as a whole counts.
 FUNCTION float load_motion(const int *corner, const vec *x, const vec *x1, vec p[4], vec motion[4])
 {
     vec end[4];
@@ -26,9 +26,10 @@ FUNCTION float load_motion(const int *corner, const vec *x, const vec *x1, vec p
 
 // Largest fraction t of the motion for which the gap stays above `offset`, or 2 when the whole motion is free.
 // Along a direction n the sides' gap changes at a constant rate at worst, so n itself proves a step of 0.9 of what it
-// has room for. A start nearer than `offset` keeps 95 % of what it has; below 0.2 offset (the floor) no approach at all is
-// allowed, and where rounding hides whether n separates at all, no motion but one that opens the gap for certain.
-// margin: bounds the rounding of a gap and of its change together; a quarter of it, that of the gap at the start.
+// has room for. A start nearer than `offset` keeps 95 % of what it has; below 0.2 offset (the floor) no approach at all
+// is allowed, and where rounding hides whether n separates at all, no motion but one that opens the gap for certain.
+// margin: bounds the rounding of a gap and of its change; a quarter of it is twice what rounding does to a tiny gap
+// at the start.
 FUNCTION float additive_ccd(const vec start[4], const vec motion[4], bool edges, float offset, float size)
 {
     separation now = separate(start, edges);
@@ -115,8 +116,9 @@ KERNEL void candidate_reach(int i, const int *feature, const int *corner, const 
 // fraction: how much of its motion each vertex may take (bits of a float in [0, 1]).
 // A pair that collides lowers the fractions of its corners in `lowered`; own = 1 scales each corner's own fraction,
 // which leaves this pair clean for certain; own = 0 lowers the fastest corners first, which freezes less.
-KERNEL void filter_pair(int i, const int *feature, const int *corner, const vec *x, const vec *taken, const float *offset,
-                        const int *fraction, int first_round, int own, float safety, int *lowered, int *hits)
+KERNEL void filter_pair(int i, const int *feature, const int *corner, const vec *x, const vec *taken,
+                        const float *offset, const int *fraction, int first_round, int own, float safety, int *lowered,
+                        int *hits)
 {
     const int *c = corner + 4 * i;
     float f[4], most = 0.0f, least = 1.0f;

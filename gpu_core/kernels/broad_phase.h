@@ -173,7 +173,8 @@ FUNCTION bool inside(float low, float high, float box_low, float box_high, float
 // 1 where the sweep of a vertex has left the box it was detected with: then the candidates no longer cover it.
 KERNEL void sweep_escape(int v, const vec *x0, const vec *x1, const vec *vertex_box, float inflation, int *escaped)
 {
-    vec low = lower(x0[v], x1[v]), high = upper(x0[v], x1[v]), box_low = vertex_box[2 * v], box_high = vertex_box[2 * v + 1];
+    vec low = lower(x0[v], x1[v]), high = upper(x0[v], x1[v]);
+    vec box_low = vertex_box[2 * v], box_high = vertex_box[2 * v + 1];
     bool covered = inside(low.x, high.x, box_low.x, box_high.x, inflation) &&
                    inside(low.y, high.y, box_low.y, box_high.y, inflation) &&
                    inside(low.z, high.z, box_low.z, box_high.z, inflation);

@@ -7,7 +7,7 @@
 #include "distance.h"
 
 // Bound of all rounding between the corners' coordinates and a gap along n, or its change over the whole motion, per
-// size of the pair: 64 unit roundoffs, of which the derivation needs 51.
+// size of the pair: 64 unit roundoffs, of which the derivation needs 56.
 const float ROUNDING = 3.814697265625e-6f;  // 2^-18
 
 struct separation {
