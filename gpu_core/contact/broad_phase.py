@@ -11,6 +11,12 @@ import numpy.typing as npt
 from ..backend import Backend
 from .patches import Surface, patches
 
+MOST_PAIRS = (1 << 29) - 1  #: kernels index the four corners of a pair with 32 bits
+
+
+class TooManyPairsError(RuntimeError):
+    """More pairs are near each other than can be counted; the text is for the user."""
+
 
 @dataclass(frozen=True)
 class Candidates:
@@ -52,6 +58,7 @@ class BroadPhase:
         """All pairs that can come within `reach` while each vertex takes any part of its way from x0 to x1.
 
         margin: the candidates stay complete (`covers`) while no vertex leaves its sweep by more than this. m
+        Raises TooManyPairsError, rather than drop any.
         """
         self._inflation = 0.5 * reach
         self._refit(x0, x1, 0.5 * reach + margin)
@@ -91,7 +98,7 @@ class BroadPhase:
             self.trees[tree], self.depths[tree], self.trees[other], self.depths[other], other_first, int(tree == other),
         )  # fmt: skip
         self.backend.launch("overlapping_patches", leaves, *arguments, 0, start, nothing)
-        start, total = self.backend.exclusive_sum(start)
+        start, total = self._starts(start)
         pairs = xp.zeros((max(total, 1), 2), xp.int32)
         self.backend.launch("overlapping_patches", leaves, *arguments, 1, start, pairs)
         return pairs[:total]
@@ -104,10 +111,20 @@ class BroadPhase:
             self.edge_corners, self.triangle_corners, self.object, self.ignore,
         )  # fmt: skip
         self.backend.launch("candidates", count, *arguments, 0, start, nothing, nothing)
-        start, total = self.backend.exclusive_sum(start)
+        start, total = self._starts(start)
         feature, corner = xp.zeros((max(total, 1), 2), xp.int32), xp.zeros((max(total, 1), 4), xp.int32)
         self.backend.launch("candidates", count, *arguments, 1, start, feature, corner)
         return Candidates(total, feature, corner)
+
+    def _starts(self, counts: Any) -> tuple[Any, int]:
+        """(where each element writes, how many there are) of what the first pass has counted."""
+        start, total = self.backend.exclusive_sum(counts)
+        if total > MOST_PAIRS:
+            raise TooManyPairsError(
+                f"{total} pairs of vertices, edges and triangles are near each other, more than {MOST_PAIRS}. "
+                "Lower the thickness, raise the step rate, or see whether parts of the mesh lie in one place"
+            )
+        return start, total
 
     def _patch_boxes(self) -> Any:
         """(2 patches, 4) leaves of all trees, in the order of the patches."""

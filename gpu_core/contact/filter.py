@@ -1,9 +1,9 @@
 """The filter: how much of a motion may be taken without a collision (method.md §5, §10, §14).
 
 Per vertex: every pair that collides lowers the fractions of its corners, again and again until a round finds none.
-Safety: the last round runs additive CCD on exactly the motion that is then taken, for every pair with a lowered
-corner; all others were clean in the first round and their motion is unchanged. Fractions only fall and 0 is the
-feasible start, so the rounds end; past ROUNDS every moving vertex takes the paper's global fraction instead.
+Safety: each round takes its fractions, and runs CCD on exactly the rounded positions that are then handed out, for
+every pair with a lowered corner; all others were clean in the first round and their motion is unchanged. Fractions
+only fall and 0 is the feasible start, so the rounds end; past ROUNDS all vertices take the paper's global fraction.
 
 Colliders share one fraction: a body does not bend because one of its vertices was stopped.
 """
@@ -46,30 +46,42 @@ class Filter:
 
     def per_vertex(self, pairs: Pairs, x: Any, x1: Any) -> Any:
         """Positions (V, 4) reached from x towards x1, each vertex as far as its pairs allow."""
-        xp = self.backend.xp
-        self.fraction = xp.full(self.vertices, _bits(1.0), xp.int32)
+        self.fraction = self._uniform(1.0)
         for round_ in range(ROUNDS):
-            lowered, hits = self.fraction.copy(), xp.zeros(1, xp.int32)
-            self.backend.launch(
-                "filter_pair", pairs.count, pairs.feature, pairs.corner, x, x1, pairs.offset, self.fraction,
-                int(round_ == 0), int(round_ >= GENTLE_ROUNDS), SAFETY, lowered, hits,
-            )  # fmt: skip
-            if int(hits[0]) == 0:
-                return self._take(x, x1)
+            taken = self._take(x, x1)
+            lowered = self._round(pairs, x, taken, first=round_ == 0, own=round_ >= GENTLE_ROUNDS)
+            if lowered is None:
+                return taken
             self.fraction = self._share_colliders(lowered, x, x1)
         self.fallbacks += 1
         return self.whole(pairs, x, x1)
 
     def whole(self, pairs: Pairs, x: Any, x1: Any) -> Any:
         """As `per_vertex`, with one fraction for everything: the paper's global filter."""
-        xp, fraction = self.backend.xp, 1.0
-        if pairs.count:
-            time = xp.empty(pairs.count, xp.float32)
-            self.backend.launch("pair_impact", pairs.count, pairs.feature, pairs.corner, x, x1, pairs.offset, time)
-            impact = float(time.min())
-            fraction = 1.0 if impact > 1.0 else SAFETY * impact
-        self.fraction = xp.full(self.vertices, _bits(fraction), xp.int32)
-        return self._take(x, x1)
+        time = self.backend.xp.full(pairs.count + 1, 2.0, self.backend.xp.float32)
+        self.backend.launch("pair_impact", pairs.count, pairs.feature, pairs.corner, x, x1, pairs.offset, time)
+        impact = float(time.min())
+        fraction = 1.0 if impact > 1.0 else SAFETY * impact
+        for _ in range(ROUNDS):
+            self.fraction = self._uniform(fraction)
+            taken = self._take(x, x1)
+            if fraction in (0.0, 1.0) or self._round(pairs, x, taken, first=True, own=True) is None:
+                return taken
+            fraction *= 0.5  # the rounding of the positions has brought a pair too near
+        self.fraction = self._uniform(0.0)
+        return x.copy()
+
+    def _uniform(self, fraction: float) -> Any:
+        return self.backend.xp.full(self.vertices, _bits(fraction), self.backend.xp.int32)
+
+    def _round(self, pairs: Pairs, x: Any, taken: Any, *, first: bool, own: bool) -> Any | None:
+        """The fractions, lowered where a pair collides between x and `taken`; None where none does."""
+        lowered, hits = self.fraction.copy(), self.backend.xp.zeros(1, self.backend.xp.int32)
+        self.backend.launch(
+            "filter_pair", pairs.count, pairs.feature, pairs.corner, x, taken, pairs.offset, self.fraction,
+            int(first), int(own), SAFETY, lowered, hits,
+        )  # fmt: skip
+        return lowered if int(hits[0]) else None
 
     def _share_colliders(self, lowered: Any, x: Any, x1: Any) -> Any:
         if self.cloth < self.vertices:

@@ -32,6 +32,20 @@ class Pairs:
         return Pairs(len(kept), *map(xp_take, (self.feature, self.corner, self.offset, self.activation)))
 
 
+def thickness_within_edges(
+    thickness: npt.NDArray[np.floating], rest: npt.NDArray[np.floating], edges: npt.NDArray[np.integer]
+) -> npt.NDArray[np.float64]:
+    """ξ per vertex (V,), m, at most the mean length of its edges at rest: what a mesh cannot show it cannot keep.
+
+    thickness: (V,) m. rest: (N, 3) of the first N vertices, the cloth, m. edges: (E, 2). Vertices without edges keep ξ.
+    """
+    length = np.linalg.norm(rest[edges[:, 1]] - rest[edges[:, 0]], axis=1)
+    count = np.bincount(edges.ravel(), minlength=len(thickness))
+    total = np.bincount(edges.ravel(), np.repeat(length, 2), minlength=len(thickness))
+    mean = np.divide(total, count, out=np.full(len(thickness), np.inf), where=count > 0)
+    return np.minimum(np.asarray(thickness, np.float64), mean)
+
+
 class Proximity:
     """Finds the pairs of a motion. Redoes the broad phase only when the last one no longer covers it."""
 
@@ -80,11 +94,11 @@ class Proximity:
         return pairs.subset(xp.flatnonzero(flags))
 
     def smallest_gap(self, x: Any) -> float:
-        """Smallest distance of a pair at x, m; the reach of contact where nothing is nearer."""
+        """Distance that every pair keeps at x for certain, m; the reach of contact where nothing is nearer."""
         pairs, xp = self.pairs(x, x), self.backend.xp
-        distance = xp.full(pairs.count + 1, self.reach, xp.float32)
-        self.backend.launch("pair_distance", pairs.count, pairs.feature, pairs.corner, x, distance)
-        return float(distance.min())
+        gap = xp.full(pairs.count + 1, self.reach, xp.float32)
+        self.backend.launch("pair_separation", pairs.count, pairs.feature, pairs.corner, x, gap)
+        return max(0.0, float(gap.min()))
 
     def _thick(self, found: Candidates, kept: Any) -> Pairs:
         xp, count = self.backend.xp, len(kept)

@@ -1,6 +1,7 @@
-// Continuous collision detection: the additive CCD of Li 2021 (Alg. 1) with thickness, and the per-vertex filter.
+// Continuous collision detection with thickness: conservative advancement like the additive CCD of Li 2021 (Alg. 1),
+// each step along a direction that separates the pair; and the per-vertex filter.
 #pragma once
-#include "distance.h"
+#include "separation.h"
 
 FUNCTION void load_corners(const int *corner, const vec *x, vec p[4])
 {
@@ -8,99 +9,116 @@ FUNCTION void load_corners(const int *corner, const vec *x, vec p[4])
     for (int k = 0; k < 4; ++k) p[k] = x[corner[k]] - origin;
 }
 
-// Bound of how much the gap can shrink while the corners move by `motion` (removed mean or not): the longest path of
-// each side, added.
-FUNCTION float approach_bound(const vec motion[4], bool edges)
+// The pair as seen from its corner 0, at the start and on the way to the end; returns its size, which bounds all
+// rounding. Neither the place of the pair nor the motion that it makes as a whole counts.
+FUNCTION float load_motion(const int *corner, const vec *x, const vec *x1, vec p[4], vec motion[4])
 {
-    float first = length(motion[0]), second = maximum(length(motion[2]), length(motion[3]));
-    if (edges) first = maximum(first, length(motion[1]));
-    else second = maximum(second, length(motion[1]));
-    return first + second;
-}
-
-FUNCTION void remove_mean(vec motion[4])
-{
-    vec mean = 0.25f * (motion[0] + motion[1] + motion[2] + motion[3]);
-    for (int k = 0; k < 4; ++k) motion[k] = motion[k] - mean;
-}
-
-// Do the sides come no nearer along their separating direction n? Then a pair that already touches may move freely.
-FUNCTION bool separating(const vec p[4], const vec motion[4], bool edges, closest now)
-{
-    vec n = direction(gap_vector(p, now.weight), make_vec(0.0f, 0.0f, 0.0f));
-    if (dot(n, n) == 0.0f) return false;
-    int sides = first_side(edges);
-    float first = 0.0f, second = 0.0f;  // largest move of a corner against the gap
+    vec end[4];
+    load_corners(corner, x, p);
+    load_corners(corner, x1, end);
+    float square = 0.0f;
     for (int k = 0; k < 4; ++k) {
-        float along = dot(n, motion[k]);
-        if (k < sides) first = maximum(first, -along);
-        else second = maximum(second, along);
+        motion[k] = end[k] - p[k];
+        square = maximum(square, maximum(dot(p[k], p[k]), dot(end[k], end[k])));
     }
-    return first + second <= 0.0f;
+    return sqrtf(square);
 }
 
-// Largest fraction t of the motion for which the gap provably stays above `offset`, or 2 when the whole motion is free.
-// Conservative advancement: in each round the gap can shrink by at most the remaining path, so a step of 0.9 of
-// (distance − offset) / bound cannot cross. A start nearer than `offset` keeps 95 % of what it has; below 0.2 offset
-// (the floor, where float32 normals cannot be trusted) no approach at all is allowed.
-FUNCTION float additive_ccd(const vec start[4], const vec moved[4], bool edges, float offset)
+// Largest fraction t of the motion for which the gap stays above `offset`, or 2 when the whole motion is free.
+// Along a direction n the sides' gap changes at a constant rate at worst, so n itself proves a step of 0.9 of what it
+// has room for. A start nearer than `offset` keeps 95 % of what it has; below 0.2 offset (the floor) no approach at all
+// is allowed, and where rounding hides whether n separates at all, no motion but one that opens the gap for certain.
+// margin: bounds the rounding of a gap and of its change; a quarter of it is twice what rounding does to a tiny gap
+// at the start.
+FUNCTION float additive_ccd(const vec start[4], const vec motion[4], bool edges, float offset, float size)
 {
-    vec p[4], motion[4];
-    for (int k = 0; k < 4; ++k) p[k] = start[k], motion[k] = moved[k];
-    closest now = closest_points(p, edges);
-    if (now.distance < 0.2f * offset) return separating(p, motion, edges, now) ? 2.0f : 0.0f;
-    remove_mean(motion);
-    float bound = approach_bound(motion, edges);
-    offset = minimum(offset, 0.95f * now.distance);
-    float room = now.distance - offset;
-    if (bound <= room) return 2.0f;
-    float close = 0.1f * room, t = 0.0f, step = 0.9f * room / bound;
-    for (int round = 0; round < 256; ++round) {
-        if (t + step >= 1.0f) return 2.0f;
-        for (int k = 0; k < 4; ++k) p[k] = start[k] + (t + step) * motion[k];
-        room = closest_points(p, edges).distance - offset;
-        if (room < close) return t > 0.0f ? t : 0.5f * step;
-        t += step;
-        step = 0.9f * room / bound;
+    separation now = separate(start, edges);
+    float margin = ROUNDING * size, lower = now.gap - margin, rate = -gap_along(motion, edges, now.normal);
+    if (lower <= 0.0f) return now.gap > 0.25f * margin && rate < -margin ? 2.0f : 0.0f;
+    if (rate <= 0.0f) return 2.0f;
+    if (lower < 0.2f * offset) return 0.0f;
+    offset = minimum(offset, 0.95f * lower);
+    float room = lower - offset, close = 0.1f * room, t = 0.0f;
+    for (int round = 0; round < 256 && room >= close; ++round) {
+        if (rate * (1.0f - t) <= room) return 2.0f;
+        t += 0.9f * room / rate;
+        vec p[4];
+        for (int k = 0; k < 4; ++k) p[k] = start[k] + t * motion[k];
+        now = separate(p, edges);
+        room = now.gap - margin - offset;
+        rate = -gap_along(motion, edges, now.normal);
     }
     return t;
 }
 
-// Are the boxes that the two sides sweep farther apart than `reach`? A cheap way out before the exact distance.
-FUNCTION bool sweeps_apart(const vec p[4], const vec moved[4], bool edges, float reach)
+FUNCTION bool at_rest(const int *corner, const vec *x, const vec *x1)
+{
+    for (int k = 0; k < 4; ++k) {
+        vec a = x[corner[k]], b = x1[corner[k]];
+        if (a.x != b.x || a.y != b.y || a.z != b.z) return false;
+    }
+    return true;
+}
+
+FUNCTION float impact(const int *corner, const vec *x, const vec *x1, bool edges, float offset)
+{
+    if (at_rest(corner, x, x1)) return 2.0f;
+    vec p[4], motion[4];
+    float size = load_motion(corner, x, x1, p, motion);
+    return additive_ccd(p, motion, edges, offset, size);
+}
+
+// Are the boxes that the two sides sweep farther apart than `reach`? A cheap way out before the exact distance. Each
+// difference of coordinates is rounded once, by less than 2^-20 of `reach` where it decides.
+FUNCTION bool sweeps_apart(const int *corner, const vec *x, const vec *x1, bool edges, float reach)
 {
     vec low[2], high[2];
     int sides = first_side(edges);
     for (int k = 0; k < 4; ++k) {
-        vec least = lower(p[k], p[k] + moved[k]), most = upper(p[k], p[k] + moved[k]);
+        vec least = lower(x[corner[k]], x1[corner[k]]), most = upper(x[corner[k]], x1[corner[k]]);
         int side = k < sides ? 0 : 1;
         bool opens = k == 0 || k == sides;
         low[side] = opens ? least : lower(low[side], least);
         high[side] = opens ? most : upper(high[side], most);
     }
     vec a = low[0] - high[1], b = low[1] - high[0];
-    return maximum(maximum(maximum(a.x, b.x), maximum(a.y, b.y)), maximum(a.z, b.z)) > reach;
+    return maximum(maximum(maximum(a.x, b.x), maximum(a.y, b.y)), maximum(a.z, b.z)) > (1.0f + 1e-6f) * reach;
 }
 
-// 1 for a candidate that can matter in the motion from x to x1 whatever fraction of it each vertex takes: then the
-// absolute paths count, not the relative ones.
+// 1 for a candidate that can matter in the motion from x to x1 whatever fraction of it each vertex takes: no axis, and
+// not the direction between its closest points, keeps the absolute paths of its sides farther apart than `reach`.
 KERNEL void candidate_reach(int i, const int *feature, const int *corner, const vec *x, const vec *x1, float reach,
                             int *matters)
 {
     const int *c = corner + 4 * i;
     bool edges = feature[2 * i] < 0;
-    vec p[4], motion[4];
+    matters[i] = 0;
+    if (sweeps_apart(c, x, x1, edges, reach)) return;
+    vec p[4], end[4], origin = x[c[0]];
+    float square = 0.0f, gap[2];
     load_corners(c, x, p);
-    for (int k = 0; k < 4; ++k) motion[k] = x1[c[k]] - x[c[k]];
-    matters[i] = !sweeps_apart(p, motion, edges, reach) &&
-                 closest_points(p, edges).distance <= approach_bound(motion, edges) + reach;
+    for (int k = 0; k < 4; ++k) {
+        end[k] = x1[c[k]] - origin;
+        square = maximum(square, maximum(dot(p[k], p[k]), dot(end[k], end[k])));
+    }
+    vec n = direction(gap_vector(p, closest_points(p, edges).weight), make_vec(0.0f, 0.0f, 0.0f));
+    int sides = first_side(edges);
+    for (int k = 0; k < 4; ++k) {
+        float sign = k < sides ? 1.0f : -1.0f, least = minimum(sign * dot(n, p[k]), sign * dot(n, end[k]));
+        float *extent = gap + (k < sides ? 0 : 1);
+        *extent = k == 0 || k == sides ? least : minimum(*extent, least);
+    }
+    matters[i] = gap[0] + gap[1] <= reach + ROUNDING * sqrtf(square);
 }
 
-// One round of the filter. fraction: how much of its motion each vertex may take (bits of a float in [0, 1]).
+// One round of the filter. taken: where the vertices go with the fractions so far, x + fraction · (x1 − x): CCD runs on
+// exactly these positions, so the rounding of the fractions is nobody's concern.
+// fraction: how much of its motion each vertex may take (bits of a float in [0, 1]).
 // A pair that collides lowers the fractions of its corners in `lowered`; own = 1 scales each corner's own fraction,
 // which leaves this pair clean for certain; own = 0 lowers the fastest corners first, which freezes less.
-KERNEL void filter_pair(int i, const int *feature, const int *corner, const vec *x, const vec *x1, const float *offset,
-                        const int *fraction, int first_round, int own, float safety, int *lowered, int *hits)
+KERNEL void filter_pair(int i, const int *feature, const int *corner, const vec *x, const vec *taken,
+                        const float *offset, const int *fraction, int first_round, int own, float safety, int *lowered,
+                        int *hits)
 {
     const int *c = corner + 4 * i;
     float f[4], most = 0.0f, least = 1.0f;
@@ -109,10 +127,7 @@ KERNEL void filter_pair(int i, const int *feature, const int *corner, const vec 
         most = maximum(most, f[k]), least = minimum(least, f[k]);
     }
     if (!first_round && least >= 1.0f) return;  // as it was in the first round: clean
-    vec p[4], motion[4];
-    load_corners(c, x, p);
-    for (int k = 0; k < 4; ++k) motion[k] = f[k] * (x1[c[k]] - x[c[k]]);
-    float t = additive_ccd(p, motion, feature[2 * i] < 0, offset[i]);
+    float t = impact(c, x, taken, feature[2 * i] < 0, offset[i]);
     if (t > 1.0f) return;
     ATOMIC_MAXIMUM(hits, 1);
     for (int k = 0; k < 4; ++k)
@@ -123,11 +138,7 @@ KERNEL void filter_pair(int i, const int *feature, const int *corner, const vec 
 KERNEL void pair_impact(int i, const int *feature, const int *corner, const vec *x, const vec *x1, const float *offset,
                         float *time)
 {
-    const int *c = corner + 4 * i;
-    vec p[4], motion[4];
-    load_corners(c, x, p);
-    for (int k = 0; k < 4; ++k) motion[k] = x1[c[k]] - x[c[k]];
-    time[i] = additive_ccd(p, motion, feature[2 * i] < 0, offset[i]);
+    time[i] = impact(corner + 4 * i, x, x1, feature[2 * i] < 0, offset[i]);
 }
 
 KERNEL void pair_distance(int i, const int *feature, const int *corner, const vec *x, float *distance)
@@ -135,6 +146,14 @@ KERNEL void pair_distance(int i, const int *feature, const int *corner, const ve
     vec p[4];
     load_corners(corner + 4 * i, x, p);
     distance[i] = closest_points(p, feature[2 * i] < 0).distance;
+}
+
+// A certain lower bound of the distance; a little less than it, unless rounding hides the gap: then 0 or less.
+KERNEL void pair_separation(int i, const int *feature, const int *corner, const vec *x, float *gap)
+{
+    vec p[4], motion[4];
+    float size = load_motion(corner + 4 * i, x, x, p, motion);
+    gap[i] = separate(p, feature[2 * i] < 0).gap - ROUNDING * size;
 }
 
 KERNEL void take_fraction(int v, const vec *x, const vec *x1, const int *fraction, vec *taken)

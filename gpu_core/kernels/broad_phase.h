@@ -12,6 +12,15 @@ FUNCTION bool overlap(const vec *a, const vec *b)
            b[0].z <= a[1].z;
 }
 
+// Far from the origin a box's border is rounded by more than small inflations: borders give way by this share of their
+// coordinates, 16 unit roundoffs, of which the sum needs 3 and `sweep_escape` 8 (docs/theory/float32.md).
+const float BORDER = 9.5367431640625e-7f;  // 2^-20
+
+FUNCTION float widened(float inflation, float a, float b)
+{
+    return inflation + BORDER * (maximum(fabsf(a), fabsf(b)) + inflation);
+}
+
 // Box of one primitive of `size` corners swept from x0 to x1.
 KERNEL void swept_box(int i, const vec *x0, const vec *x1, const int *corners, int size, float inflation, vec *box)
 {
@@ -20,7 +29,8 @@ KERNEL void swept_box(int i, const vec *x0, const vec *x1, const int *corners, i
         vec a = x0[corners[size * i + k]], b = x1[corners[size * i + k]];
         low = lower(low, lower(a, b)), high = upper(high, upper(a, b));
     }
-    vec margin = make_vec(inflation, inflation, inflation);
+    vec margin = make_vec(widened(inflation, low.x, high.x), widened(inflation, low.y, high.y),
+                          widened(inflation, low.z, high.z));
     box[2 * i] = low - margin, box[2 * i + 1] = high + margin;
 }
 
@@ -153,13 +163,20 @@ KERNEL void candidates(int i, const int *patches, const vec *patch_boxes, const 
     if (!writing) start[i] = out.count;
 }
 
+// Does [low, high], inflated, lie within [box_low, box_high]? Rounding makes it say no, never yes.
+FUNCTION bool inside(float low, float high, float box_low, float box_high, float inflation)
+{
+    float margin = inflation + 0.125f * BORDER * (maximum(fabsf(box_low), fabsf(box_high)) + inflation);
+    return low >= box_low + margin && high <= box_high - margin;
+}
+
 // 1 where the sweep of a vertex has left the box it was detected with: then the candidates no longer cover it.
 KERNEL void sweep_escape(int v, const vec *x0, const vec *x1, const vec *vertex_box, float inflation, int *escaped)
 {
-    vec margin = make_vec(inflation, inflation, inflation);
-    vec box[2] = {vertex_box[2 * v] + margin, vertex_box[2 * v + 1] - margin};
-    vec now[2] = {lower(x0[v], x1[v]), upper(x0[v], x1[v])};
-    bool inside = now[0].x >= box[0].x && now[0].y >= box[0].y && now[0].z >= box[0].z && now[1].x <= box[1].x &&
-                  now[1].y <= box[1].y && now[1].z <= box[1].z;
-    if (!inside) ATOMIC_MAXIMUM(escaped, 1);
+    vec low = lower(x0[v], x1[v]), high = upper(x0[v], x1[v]);
+    vec box_low = vertex_box[2 * v], box_high = vertex_box[2 * v + 1];
+    bool covered = inside(low.x, high.x, box_low.x, box_high.x, inflation) &&
+                   inside(low.y, high.y, box_low.y, box_high.y, inflation) &&
+                   inside(low.z, high.z, box_low.z, box_high.z, inflation);
+    if (!covered) ATOMIC_MAXIMUM(escaped, 1);
 }

@@ -2,8 +2,16 @@
 #pragma once
 #include "additive_ccd.h"
 
+// Thickness of one side: of its thinnest corner, since a vertex is thin where its edges are short.
+FUNCTION float side_thickness(const int *c, int first, int last, const float *thickness)
+{
+    float least = thickness[c[first]];
+    for (int k = first + 1; k < last; ++k) least = minimum(least, thickness[c[k]]);
+    return least;
+}
+
 // Thickness ξ and activation distance d̂ of a pair (method.md §3). Pairs of one cloth that are near in the rest mesh
-// get less: 0.3 of their rest distance at most, so that a fine mesh does not push itself apart.
+// get less: rest_share of their rest distance at most, so that a fine mesh does not push itself apart.
 // kept: which candidates; rest: rest positions of cloth (any value for colliders).
 KERNEL void pair_thickness(int i, const int *kept, const int *feature_in, const int *corner_in, const vec *rest,
                            const int *object, const float *thickness, float activation_least, float rest_share,
@@ -13,7 +21,9 @@ KERNEL void pair_thickness(int i, const int *kept, const int *feature_in, const 
     const int *c = corner_in + 4 * from;
     for (int k = 0; k < 4; ++k) corner[4 * i + k] = c[k];
     feature[2 * i] = feature_in[2 * from], feature[2 * i + 1] = feature_in[2 * from + 1];
-    float xi = 0.5f * (thickness[c[0]] + thickness[c[3]]), reach = maximum(activation_least, xi);
+    int sides = first_side(feature_in[2 * from] < 0);
+    float xi = 0.5f * (side_thickness(c, 0, sides, thickness) + side_thickness(c, sides, 4, thickness));
+    float reach = maximum(activation_least, xi);
     if (object[c[0]] == object[c[3]]) {
         vec p[4];
         load_corners(c, rest, p);
@@ -21,6 +31,21 @@ KERNEL void pair_thickness(int i, const int *kept, const int *feature_in, const 
         xi = minimum(xi, most), reach = minimum(reach, most);
     }
     offset[i] = xi, activation[i] = reach;
+}
+
+// Bound of how much the gap can shrink while the corners move by `motion`: the longest path of each side, added.
+FUNCTION float approach_bound(const vec motion[4], bool edges)
+{
+    float first = length(motion[0]), second = maximum(length(motion[2]), length(motion[3]));
+    if (edges) first = maximum(first, length(motion[1]));
+    else second = maximum(second, length(motion[1]));
+    return first + second;
+}
+
+FUNCTION void remove_mean(vec motion[4])
+{
+    vec mean = 0.25f * (motion[0] + motion[1] + motion[2] + motion[3]);
+    for (int k = 0; k < 4; ++k) motion[k] = motion[k] - mean;
 }
 
 // Can the pair become a contact within the motion to x1? Here the relative motion counts.

@@ -39,7 +39,7 @@ FUNCTION float component(vec a, int k) { return k == 0 ? a.x : k == 1 ? a.y : k 
 FUNCTION vec direction(vec a, vec fallback)
 {
     float size = length(a);
-    return size > 1e-20f ? (1.0f / size) * a : fallback;
+    return size > 1e-18f ? (1.0f / size) * a : fallback;  // shorter, and its square loses digits
 }
 // Any unit vector at right angles to the unit vector a.
 FUNCTION vec perpendicular(vec a)

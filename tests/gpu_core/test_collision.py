@@ -1,4 +1,4 @@
-"""Distances, additive CCD and the filter against float64 references; the broad phase against brute force."""
+"""Distances, CCD and the filter on small scenes, against ipctk; test_float32.py has the hard pairs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.contact.broad_phase import BroadPhase
 from taffeta.gpu_core.contact.filter import Filter
 from taffeta.gpu_core.contact.pairs import Pairs
-from taffeta.gpu_core.contact.patches import Surface, patches
+from taffeta.gpu_core.contact.patches import Surface
 from taffeta.gpu_core.elasticity.assembly import vectors
 from taffeta.gpu_core.mesh import unique_edges
 from taffeta.tests.gpu_core.small_scene import ball, sheet
@@ -99,73 +99,6 @@ def test_a_touching_pair_may_separate_and_slide_but_not_approach():
         pairs, time = pair_set([False]), np.zeros(1, np.float32)
         cpu.launch("pair_impact", 1, pairs.feature, pairs.corner, x, moved, pairs.offset, time)
         assert (time[0] > 1) == free, move
-
-
-def brute_force(surface, edges, boxes):
-    """All candidate features by box overlap, as a set."""
-    vertex_box, edge_box, triangle_box = boxes
-
-    def overlap(a, b):
-        return ((a[0] <= b[1]) & (b[0] <= a[1]))[..., :3].all(axis=-1)
-
-    cloth = len(set(surface.triangles[: surface.cloth_triangles].ravel().tolist()))
-    found = set()
-    for v in range(surface.vertices):
-        for t, corners in enumerate(surface.triangles):
-            if v not in corners and (v < cloth or corners[0] < cloth) and overlap(vertex_box[v], triangle_box[t]):
-                found.add((v, t))
-    for e in range(len(edges)):
-        for f in range(e + 1, len(edges)):
-            if set(edges[e]) & set(edges[f]) or (edges[e][0] >= cloth and edges[f][0] >= cloth):
-                continue
-            if overlap(edge_box[e], edge_box[f]):
-                found.add((~e, f))
-    return found
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_broad_phase_finds_what_brute_force_finds(seed):
-    rng = np.random.default_rng(seed)
-    vertices, triangles = sheet(7)
-    body, faces = ball(0.3)
-    x0 = np.concatenate([vertices, body + 0.5]) + rng.normal(size=(49 + len(body), 3)) * 0.1
-    x1 = x0 + rng.normal(size=x0.shape) * 0.1 * (seed + 1)
-    all_triangles = np.concatenate([triangles, faces + 49]).astype(np.int32)
-    surface = Surface(len(x0), all_triangles, len(triangles), np.repeat([0, 1], [49, len(body)]).astype(np.int32))
-    phase = BroadPhase(cpu, surface, x0, np.array([True, True]))
-    found = phase.detect(vectors(x0), vectors(x1), 0.02, 0.01)
-    boxes = [box.reshape(-1, 2, 4) for box in (phase.vertex_box, phase.edge_box, phase.triangle_box)]
-    features = [tuple(pair) for pair in found.feature[: found.count].tolist()]
-    assert len(features) == len(set(features)), "a pair was found twice"
-    assert set(features) == brute_force(surface, unique_edges(all_triangles).tolist(), boxes)
-    assert phase.covers(vectors(x0), vectors(x1))
-    assert phase.covers(vectors(x0), vectors(x0 + 0.5 * (x1 - x0)))
-    assert not phase.covers(vectors(x0), vectors(x1 + 0.02))
-
-
-def test_self_collision_off_leaves_the_pairs_between_objects():
-    vertices, triangles = sheet(5)
-    both = np.concatenate([triangles, triangles + 25]).astype(np.int32)
-    x = np.concatenate([vertices, vertices + [0, 0, 0.001]])
-    surface = Surface(50, both, len(both), np.repeat([0, 1], 25).astype(np.int32))
-    found = BroadPhase(cpu, surface, x, np.array([False, False])).detect(vectors(x), vectors(x), 0.01, 0.0)
-    first, second = found.corner[: found.count, 0] // 25, found.corner[: found.count, 3] // 25
-    assert found.count > 0
-    assert (first != second).all()
-
-
-def test_every_primitive_belongs_to_one_patch():
-    vertices, triangles = sheet(23)
-    surface = Surface(len(vertices), triangles, len(triangles), np.zeros(len(vertices), np.int32))
-    found = patches(surface, vertices)
-    for table, count in (
-        (found.triangles, len(triangles)),
-        (found.vertices, len(vertices)),
-        (found.edges, len(found.edge_corners)),
-    ):
-        assert np.array_equal(np.sort(table.entries), np.arange(count))
-        assert table.start[-1] == count
-    assert np.diff(found.triangles.start).max() <= 8
 
 
 @pytest.mark.parametrize("name", ["per_vertex", "whole"])

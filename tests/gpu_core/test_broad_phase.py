@@ -1,0 +1,274 @@
+"""The broad phase finds what brute force finds in float64, on meshes made to be hard for it; it never drops a pair."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from taffeta.gpu_core.backend import select
+from taffeta.gpu_core.contact.broad_phase import MOST_PAIRS, BroadPhase, TooManyPairsError
+from taffeta.gpu_core.contact.pairs import Proximity
+from taffeta.gpu_core.contact.patches import Surface, patches
+from taffeta.gpu_core.elasticity.assembly import vectors
+from taffeta.gpu_core.mesh import unique_edges
+from taffeta.tests.gpu_core.hard_pairs import distance
+from taffeta.tests.gpu_core.small_scene import ball, sheet
+
+cpu = select("cpu")
+UNTOUCHED = -(1 << 30)
+
+
+def together(*parts, cloth=1):
+    """(positions, surface) of (vertices, triangles) parts, the first `cloth` of them cloth, the others colliders."""
+    counts = [len(vertices) for vertices, _ in parts]
+    first = np.cumsum([0, *counts])
+    triangles = np.concatenate([t + at for (_, t), at in zip(parts, first, strict=False)]).astype(np.int32)
+    cloth_triangles = sum(len(t) for _, t in parts[:cloth])
+    objects = np.repeat(np.arange(len(parts)), counts).astype(np.int32)
+    return np.concatenate([v for v, _ in parts]), Surface(int(first[-1]), triangles, cloth_triangles, objects)
+
+
+def soup(rng, count):
+    """Triangles of any three of `count` random points: no two need be neighbours, patches are long and thin."""
+    triangles = np.array([rng.choice(count, 3, replace=False) for _ in range(2 * count)], np.int32)
+    used = np.unique(triangles)
+    return rng.normal(size=(count, 3))[used], np.searchsorted(used, triangles).astype(np.int32)
+
+
+def meshes():
+    """name: (positions, surface, how far vertices move, reach, margin)"""
+    rng = np.random.default_rng(11)
+    (flat, grid), (body, faces), far = sheet(9), ball(0.3), np.array([1e3, -2e3, 5e3])
+    point = together((0 * flat, grid), (0 * body, faces))
+    slivers = together((flat * [1e3, 1e-3, 1] + rng.normal(size=flat.shape) * 1e-3, grid), (body, faces))
+    coplanar = together((flat, grid), (flat + [0.01, 0, 0], grid), (flat[:, [1, 0, 2]], grid), cloth=2)
+    triangle = (np.array([[-100, -100, 0], [100, -100, 0], [0, 100, 0.0]]), np.array([[0, 1, 2]]))
+    huge = together((flat * 0.01 + rng.normal(size=flat.shape) * 1e-3, grid), triangle)
+    levels = together((flat, grid), (flat * 1e-3 + [0.5, 0.5, 1e-4], grid), (body, faces), cloth=2)
+    crumpled = together((flat + rng.normal(size=flat.shape) * 0.1, grid), (body + 0.5, faces))
+    distant = (crumpled[0] * 0.1 + far, crumpled[1])
+    unlike = np.where(np.arange(len(crumpled[0]))[:, None] % 17 == 0, 100.0, 1e-4)
+    return {
+        "random triangles": (*together(soup(rng, 60), (body, faces)), 0.05, 0.02, 0.01),
+        "crumpled": (*crumpled, 0.1, 0.02, 0.01),
+        "all in one point": (*point, 0.0, 1e-3, 0.0),
+        "boxes without extent": (*point, 0.0, 0.0, 0.0),
+        "at rest, nothing to spare": (*crumpled, 0.0, 0.0, 0.0),
+        "long slivers": (*slivers, 1e-3, 2e-3, 1e-4),
+        "coplanar layers": (*coplanar, 0.0, 2e-3, 0.0),
+        "a huge triangle among tiny ones": (*huge, 1e-3, 2e-3, 1e-4),
+        "two scales": (*levels, 1e-3, 2e-3, 1e-4),
+        "kilometres away": (*distant, 1e-3, 2e-3, 1e-4),
+        "kilometres away, reach below a digit": (*distant, 0.0, 1e-5, 0.0),
+        "motions unlike each other": (*crumpled, unlike, 2e-3, 1e-4),
+    }
+
+
+def brute_force(surface: Surface, x0, x1, inflation):
+    """Features of all candidates as a set: swept boxes overlap, no shared corner, one of them cloth. float64."""
+    edges = unique_edges(surface.triangles)
+    cloth = surface.triangles[: surface.cloth_triangles].max() + 1
+
+    def boxes(corners):
+        both = np.concatenate([x0[corners], x1[corners]], axis=1)
+        return both.min(axis=1) - inflation, both.max(axis=1) + inflation, corners
+
+    def pairs(a, b):
+        (low, high, first), (other_low, other_high, second) = a, b
+        hit = ((low[:, None] <= other_high) & (other_low <= high[:, None])).all(axis=2)
+        shared = (first[:, None, :, None] == second[None, :, None, :]).any(axis=(2, 3))
+        return hit & ~shared & ((first[:, :1] < cloth) | (second[:, 0] < cloth))
+
+    vertices = np.unique(surface.triangles)
+    v, t = np.nonzero(pairs(boxes(vertices[:, None]), boxes(surface.triangles)))
+    e, f = np.nonzero(np.triu(pairs(boxes(edges), boxes(edges)), 1))
+    return set(zip(vertices[v].tolist(), t.tolist(), strict=True)) | set(zip((~e).tolist(), f.tolist(), strict=True))
+
+
+def features(found):
+    listed = [tuple(pair) for pair in found.feature[: found.count].tolist()]
+    assert len(listed) == len(set(listed)), "a pair was found twice"
+    return set(listed)
+
+
+def phase_of(surface, x0):
+    objects = int(surface.object.max()) + 1
+    return BroadPhase(cpu, surface, x0, np.full(objects, True))
+
+
+@pytest.mark.parametrize("name", meshes())
+def test_the_broad_phase_finds_what_brute_force_finds(name):
+    """Nothing less; and nothing more than boxes wider by their coordinates' last digits hold."""
+    x0, surface, motion, reach, margin = meshes()[name]
+    x1 = x0 + np.random.default_rng(3).normal(size=x0.shape) * motion
+    x0, x1 = np.float32(x0), np.float32(x1)
+    phase = phase_of(surface, x0)
+    found = features(phase.detect(vectors(x0), vectors(x1), reach, margin))
+    exact = np.float64(x0), np.float64(x1)
+    inflation = 0.5 * reach + margin
+    assert found >= brute_force(surface, *exact, inflation)
+    spare = 2.0**-19 * (np.abs(exact).max() + inflation)
+    assert found <= brute_force(surface, *exact, inflation + spare)
+    assert found
+    if name == "all in one point":
+        assert len(found) == len(brute_force(surface, *exact, 1e9)), "not all pairs"
+
+
+@pytest.mark.parametrize("name", meshes())
+def test_a_sweep_is_covered_exactly_while_its_boxes_hold_it(name):
+    """By the detection it was made for, and by no detection that lacks a pair of its own."""
+    x0, surface, motion, reach, margin = meshes()[name]
+    rng = np.random.default_rng(4)
+    x0 = np.float32(x0)
+    x1 = np.float32(x0 + rng.normal(size=x0.shape) * motion)
+    phase = phase_of(surface, x0)
+    found = features(phase.detect(vectors(x0), vectors(x1), reach, margin))
+    assert phase.covers(vectors(x0), vectors(x1))
+    assert not phase.covers(vectors(x0), vectors(x1 + np.float32(2 * margin + reach + 1e-2)))
+    covered = 0
+    for _ in range(20):
+        other = np.float32(x1 + rng.uniform(-1.02, 1.02, x1.shape) * margin * (rng.random((len(x1), 1)) < 0.1))
+        if phase.covers(vectors(x0), vectors(other)):
+            covered += 1
+            assert found >= brute_force(surface, np.float64(x0), np.float64(other), 0.5 * reach)
+    assert covered
+
+
+def test_boxes_are_never_rounded_inwards():
+    """And a motion that leaves its box by one digit counts as left, from millimetres to kilometres from the origin."""
+    rng = np.random.default_rng(8)
+    count = 3000
+    x0 = np.float32(rng.normal(size=(count, 3)) * 10.0 ** rng.uniform(-3, 4, (count, 1)))
+    x1 = np.float32(x0 + rng.normal(size=(count, 3)) * 10.0 ** rng.uniform(-6, 0, (count, 1)))
+    box, index = np.zeros((2 * count, 4), np.float32), np.arange(count, dtype=np.int32)
+    wide, reach = np.float32(7e-4), np.float32(3e-4)
+    cpu.launch("swept_box", count, vectors(x0), vectors(x1), index, 1, wide, box)
+    low, high = np.float64(box[0::2, :3]), np.float64(box[1::2, :3])
+    assert (low <= np.float64(np.minimum(x0, x1)) - np.float64(wide)).all()
+    assert (high >= np.float64(np.maximum(x0, x1)) + np.float64(wide)).all()
+    stayed = 0
+    for k in range(count):
+        digits = int(rng.integers(-4, 5))
+        edge = np.float32(low[k] + reach)
+        at = edge + digits * np.spacing(np.abs(edge))
+        at = np.where(at + np.float64(reach) > high[k], np.float32(0.5 * (low[k] + high[k])), at)
+        escaped, x = np.zeros(1, np.int32), vectors(at[None])
+        cpu.launch("sweep_escape", 1, x, x, box[2 * k : 2 * k + 2], reach, escaped)
+        stayed += 1 - escaped[0]
+        if not escaped[0]:
+            inside = (np.float64(x[0, :3]) - reach >= low[k]) & (np.float64(x[0, :3]) + reach <= high[k])
+            assert inside.all()
+    assert stayed > count // 20
+
+
+def test_pairs_hold_all_that_come_within_reach():
+    x0, surface, *_ = meshes()["crumpled"]
+    x1 = x0 + np.random.default_rng(3).normal(size=x0.shape) * 0.02
+    x0, x1 = np.float32(x0), np.float32(x1)
+    thickness = np.full(len(x0), 0.02)
+    rest = vectors(x0)
+    found = Proximity(cpu, surface, x0, rest, thickness, 0.0, 0.1, np.array([True, True])).pairs(
+        vectors(x0), vectors(x1)
+    )
+    every = brute_force(surface, np.float64(x0), np.float64(x1), 1e9)
+    edges = unique_edges(surface.triangles)
+    corners = np.array([[*edges[~a], *edges[b]] if a < 0 else [a, *surface.triangles[b]] for a, b in every])
+    kinds = np.array([a < 0 for a, _ in every])
+    near = np.zeros(len(every), bool)
+    for time in np.linspace(0, 1, 11):
+        x = np.float64(x0) + time * (np.float64(x1) - np.float64(x0))
+        near |= distance(x[corners], kinds) <= 0.04
+    wanted = {pair for pair, hit in zip(every, near, strict=True) if hit}
+    assert {tuple(pair) for pair in found.feature.tolist()} >= wanted
+    assert len(wanted) > 200
+
+
+class GuardedBackend(type(cpu)):
+    """Hands the writing passes longer buffers than they asked for and looks at what lies behind."""
+
+    written = 0
+
+    def launch(self, kernel, count, *arguments):
+        if kernel not in ("candidates", "overlapping_patches"):
+            return super().launch(kernel, count, *arguments)
+        flag = 6 if kernel == "overlapping_patches" else -4
+        buffers = arguments[flag + 2 :] if kernel == "overlapping_patches" else arguments[-2:]
+        guarded = [np.full((len(b) + 64, b.shape[1]), UNTOUCHED, np.int32) for b in buffers]
+        super().launch(kernel, count, *arguments[: len(arguments) - len(buffers)], *guarded)
+        for buffer, copy in zip(buffers, guarded, strict=True):
+            assert (copy[len(buffer) :] == UNTOUCHED).all(), "written behind the buffer"
+            if arguments[flag]:
+                if (copy != UNTOUCHED).any():
+                    assert (copy[: len(buffer)] != UNTOUCHED).all(), "counted but not written"
+                    self.written += 1
+                buffer[:] = copy[: len(buffer)]
+            else:
+                assert (copy == UNTOUCHED).all(), "written while counting"
+        return None
+
+
+def test_buffers_grow_with_the_pairs_and_none_is_dropped():
+    """The same trees for a scene without contact and for all of it in one point: 1 000 times the candidates."""
+    flat, grid = sheet(12)
+    x, surface = together((flat, grid), (flat + [0, 0, 10], grid))
+    backend = GuardedBackend()
+    phase = BroadPhase(backend, surface, x, np.array([True, True]))
+    calm = features(phase.detect(vectors(x), vectors(x), 1e-3, 0.0))
+    crowded = features(phase.detect(vectors(x), vectors(0 * x), 1e-3, 0.0))
+    again = features(phase.detect(vectors(x), vectors(x), 1e-3, 0.0))
+    assert crowded == brute_force(surface, x, 0 * x, 5e-4)
+    assert calm == again
+    assert len(crowded) > 100 * len(calm)
+    assert backend.written >= 6
+
+
+class CountingBackend(type(cpu)):
+    """Claims that one counting pass in a scene found `total` things."""
+
+    total = 0
+
+    def exclusive_sum(self, counts):
+        start, total = super().exclusive_sum(counts)
+        return start, max(total, self.total)
+
+
+def test_more_pairs_than_can_be_indexed_are_refused():
+    flat, grid = sheet(5)
+    x, surface = together((flat, grid))
+    backend = CountingBackend()
+    phase = BroadPhase(backend, surface, x, np.array([True]))
+    phase.detect(vectors(x), vectors(x), 1e-3, 0.0)
+    backend.total = MOST_PAIRS + 1
+    with pytest.raises(TooManyPairsError, match=f"{MOST_PAIRS + 1} pairs"):
+        phase.detect(vectors(x), vectors(x), 1e-3, 0.0)
+    assert np.iinfo(np.int32).max < 4 * (MOST_PAIRS + 1)
+
+
+def test_counts_are_summed_in_64_bits():
+    _, total = cpu.exclusive_sum(np.full(5, 1 << 30, np.int32))
+    assert total == 5 << 30
+
+
+def test_self_collision_off_leaves_the_pairs_between_objects():
+    vertices, triangles = sheet(5)
+    both = np.concatenate([triangles, triangles + 25]).astype(np.int32)
+    x = np.concatenate([vertices, vertices + [0, 0, 0.001]])
+    surface = Surface(50, both, len(both), np.repeat([0, 1], 25).astype(np.int32))
+    found = BroadPhase(cpu, surface, x, np.array([False, False])).detect(vectors(x), vectors(x), 0.01, 0.0)
+    first, second = found.corner[: found.count, 0] // 25, found.corner[: found.count, 3] // 25
+    assert found.count > 0
+    assert (first != second).all()
+
+
+def test_every_primitive_belongs_to_one_patch():
+    vertices, triangles = sheet(23)
+    surface = Surface(len(vertices), triangles, len(triangles), np.zeros(len(vertices), np.int32))
+    found = patches(surface, vertices)
+    for table, count in (
+        (found.triangles, len(triangles)),
+        (found.vertices, len(vertices)),
+        (found.edges, len(found.edge_corners)),
+    ):
+        assert np.array_equal(np.sort(table.entries), np.arange(count))
+        assert table.start[-1] == count
+    assert np.diff(found.triangles.start).max() <= 8
