@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ import numpy.typing as npt
 
 from .backend import Backend
 from .contact.barrier import Ages, VertexData, no_ages
+from .contact.broad_phase import TooManyPairsError
 from .contact.filter import Filter
-from .contact.pairs import Proximity
+from .contact.pairs import Proximity, thickness_within_edges
 from .contact.patches import Surface
 from .contact.tangles import Meeting, meetings, tangles
 from .elasticity.assembly import Assembly, assemble, vectors
@@ -102,6 +104,8 @@ class Simulator:
                 self._state, done = self._solver.step(self._state, target)
             except (DivergenceError, np.linalg.LinAlgError) as error:
                 raise self._diverged() from error
+            except TooManyPairsError as error:
+                raise SolverError(f"Scene: {error}") from error
             report.steps += 1
             report.iterations += done.iterations
             report.contacts = done.contacts
@@ -157,7 +161,8 @@ class Simulator:
         else:
             modes = subspace(assembly.hessian, assembly.free, parameters.large_rank, cache)
             system = GlobalStep(backend, assembly, modes, parameters)
-        surface, thickness, friction = _surface(scene, assembly)
+        surface, wanted, friction = _surface(scene, assembly)
+        thickness = self._thickness(wanted, assembly)
         self._surface = surface
         start = vectors(self._local(self._start_positions()))
         rest = np.zeros_like(start)
@@ -178,6 +183,18 @@ class Simulator:
             backend.array(vectors(assembly.rest)), step, scene.settings.tolerance,
             assembly.offsets.tolist(),
         )  # fmt: skip
+
+    def _thickness(self, wanted: npt.NDArray[np.float64], assembly: Assembly) -> npt.NDArray[np.float64]:
+        """(V,) the thickness that the mesh can resolve, m; says where that is less than what was asked for."""
+        thickness = thickness_within_edges(wanted, assembly.rest, self._edges)
+        for cloth, (a, b) in zip(self.scene.cloths, pairwise(self._offsets), strict=True):
+            thinner = int((thickness[a:b] < wanted[a:b]).sum())
+            if thinner:
+                self.warnings.append(
+                    f"{cloth.name}: the thickness {cloth.thickness:g} m is larger than the edges at {thinner} of "
+                    f"{b - a} vertices; there it is lowered to their length"
+                )
+        return thickness
 
     def _initial_state(self) -> NdbState:
         xp, count = self.backend.xp, self.cloth_vertices

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from taffeta.gpu_core.contact.pairs import REST_SHARE, Proximity, thickness_with
 from taffeta.gpu_core.contact.patches import Surface
 from taffeta.gpu_core.elasticity.assembly import vectors
 from taffeta.gpu_core.mesh import unique_edges
-from taffeta.gpu_core.scene import Cloth, Material, Scene, Settings
+from taffeta.gpu_core.scene import Cloth, Collider, Material, Scene, Settings
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.tests.gpu_core.hard_pairs import distance
 from taffeta.tests.gpu_core.small_scene import ball, sheet
@@ -123,3 +125,13 @@ def test_a_turned_cloth_at_rest_stays_too():
     for _ in range(3):
         simulator.advance_frame()
     assert np.abs(simulator.positions()[0] - start).max() < 2e-6
+
+
+def test_thickness_above_the_edges_is_said():
+    flat, triangles = sheet(6, 0.1)
+    body, faces = ball(0.02)
+    still = Collider("Ball", faces, (body - [0, 0, 0.3])[None].astype(np.float32))
+    thick = Scene((Cloth("Felt", triangles, flat, flat, thickness=0.05),), (still,), Settings(1, 2))
+    (warning,) = Simulator(thick, cpu).warnings
+    assert warning.startswith("Felt: the thickness 0.05 m is larger than the edges at 36 of 36 vertices")
+    assert Simulator(replace(thick, cloths=(replace(thick.cloths[0], thickness=1e-3),)), cpu).warnings == []
