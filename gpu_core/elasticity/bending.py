@@ -1,10 +1,11 @@
 """Quadratic bending (method.md §2), kernel `bending_project`: constant rows K with E = Σ k/2 ‖Kx − s n‖².
 
-Two families of rows:
+Three families of rows, compared in docs/theory/bending.md:
+- plate: `plate.py`, three rows a triangle. The user's D in every direction, on every mesh, up to the border.
 - hinge (Bergou 2006, the paper's): one row an interior edge. D = 3 k_b, and three times stiffer across the diagonals
   of a grid whose quads are all cut the same way (validation.md §6).
-- vertex: one row an interior vertex, the cotangent Laplacian. D = k_b in every direction and on every mesh. It has
-  no row at the border, so hinges that touch the border keep theirs: else corners would flap freely.
+- vertex: one row an interior vertex, the cotangent Laplacian. D = k_b in every direction, but no resistance to twist,
+  and no row at the border: hinges that touch it keep theirs, else corners would flap freely.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import scipy.sparse as sparse
 
 from ..mesh import hinges, triangle_areas
 from ..scene import Cloth
+from .plate import plate_rows
 
-BendingForm = Literal["hinge", "vertex"]
+BendingForm = Literal["plate", "hinge", "vertex"]
 FLAT = 1e-4  #: rest curvature times edge length below which a row counts as flat
 
 
@@ -32,12 +34,21 @@ class Bending(NamedTuple):
 
 def bending(cloth: Cloth, form: BendingForm) -> Bending:
     """Rows of one cloth for the flexural rigidity D of its material; indices are the cloth's own."""
-    rows, stiffness, hinge = _hinge_rows(cloth)
+    rows, stiffness, hinge = _plate_rows(cloth) if form == "plate" else _hinge_rows(cloth)
     if form == "vertex":
         rows, stiffness, hinge = _vertex_rows(cloth, rows, stiffness, hinge)
     rest = _rest_curvature(cloth, rows, hinge)
     hessian = (rows.T @ sparse.diags_array(stiffness) @ rows).tocsr()
     return Bending(rows, stiffness, hinge.astype(np.int32), rest, hessian)
+
+
+def _plate_rows(cloth: Cloth) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
+    held = np.zeros(len(cloth.positions), bool)
+    if cloth.pins is not None:
+        hard = True if cloth.pins.weights is None else cloth.pins.weights >= 1.0
+        held[cloth.pins.vertices] = hard
+    found = plate_rows(cloth.rest_positions, cloth.triangles, held[cloth.triangles].all(axis=1))
+    return found.rows, cloth.material.bend / found.area, found.hinge
 
 
 def _hinge_rows(cloth: Cloth) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
