@@ -101,7 +101,9 @@ def _cut(
         for line in lines:
             near = np.abs(points[:, axis] - line) < SNAP * cell
             points[near, axis] = line
-    polygons = [points[t] for t in triangles]
+    low, high = [x_lines[0], y_lines[0]], [x_lines[-1], y_lines[-1]]
+    corner = points[triangles]
+    polygons = list(corner[((corner.max(axis=1) > low) & (corner.min(axis=1) < high)).all(axis=1)])
     for axis, lines in ((0, x_lines), (1, y_lines)):
         boxes = list(itertools.pairwise(lines))
         polygons = [_between(polygon, axis, *box) for box in boxes for polygon in polygons]
