@@ -3,7 +3,7 @@
 Orthotropic law from PD constraints: a rotation constraint of stiffness 2G gives the shear modulus G and the Young's
 modulus 2G both ways; unit-length constraints along warp and weft add what is missing to Y. In knits 2G exceeds Y and
 the addition is negative: the energy stays positive, for ‖F − R‖² ≥ Σ(|f| − 1)² over the columns f of F, so it is at
-least ½ Y Σ(|f| − 1)². H leaves negative additions out: it has to bound the energy's curvature from above.
+least ½ Y Σ(|f| − 1)². H leaves negative additions out, else an iteration steps too far in shear.
 """
 
 from __future__ import annotations
