@@ -177,7 +177,7 @@ def test_the_static_reference_agrees_with_finite_differences():
 
 @pytest.mark.parametrize("fabric", [WOVEN, KNIT, replace(KNIT, shear=150.0)], ids=["woven", "knit", "stiff in shear"])
 def test_an_iteration_cannot_step_too_far(fabric):
-    """x + H⁻¹f, the iteration of projective dynamics, contracts where ∇²E < 2H: here with a reserve, at strains of 0.2."""
+    """x + H⁻¹f, the iteration of projective dynamics, contracts where ∇²E < 2H: with reserve, at strains of 0.2."""
     shape, rng = strip_of("delaunay", 0, 6), np.random.default_rng(2)
     assembly = cases.assembled(cases.sheet(shape, replace(fabric, bend=1e-6), shape.clamp), "plate")
     free = np.flatnonzero(assembly.free)
