@@ -1,4 +1,4 @@
-"""Quadratic bending (method.md §2), kernel `bending_project`: constant rows K with E = Σ k/2 ‖Kx − s n‖².
+"""Quadratic bending (method.md §2), kernel `bending_project`: constant rows K with E = Σ k/2 ‖Kx − F s‖².
 
 Three families of rows, compared in docs/theory/bending.md:
 - plate: `plate.py`, three rows a triangle. The user's D in every direction, on every mesh, up to the border.
@@ -28,7 +28,7 @@ class Bending(NamedTuple):
     rows: sparse.csr_array  #: (R, N) K, each row sums to 0
     stiffness: npt.NDArray[np.float64]  #: (R,)
     hinge: npt.NDArray[np.int32]  #: (R, 2) vertices whose normals give the row's normal
-    rest: npt.NDArray[np.float64]  #: (R,) rest curvature s along that normal
+    rest: npt.NDArray[np.float64]  #: (R, 4) s = K times the rest shape, in the frame of edge and normal; the last is 0
     hessian: sparse.csr_array  #: (N, N) N/m
 
 
@@ -107,16 +107,25 @@ def _border_vertices(cloth: Cloth) -> npt.NDArray[np.bool_]:
 
 
 def _rest_curvature(cloth: Cloth, rows: sparse.csr_array, hinge: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
-    normal = np.zeros_like(cloth.rest_positions)
-    a, b, c = (cloth.rest_positions[cloth.triangles[:, k]] for k in range(3))
+    """(R, 4) along (edge, normal × edge, normal), as `bending_project` sets them up: a rest shape is free of force."""
+    rest = cloth.rest_positions
+    normal = np.zeros_like(rest)
+    a, b, c = (rest[cloth.triangles[:, k]] for k in range(3))
     np.add.at(normal, cloth.triangles, np.cross(b - a, c - a)[:, None, :])
-    normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30)
-    middle = normal[hinge].sum(axis=1)
-    middle /= np.maximum(np.linalg.norm(middle, axis=1, keepdims=True), 1e-30)
-    curvature = np.asarray(((rows @ cloth.rest_positions) * middle).sum(axis=1))
-    size = np.sqrt(triangle_areas(cloth.rest_positions, cloth.triangles).mean())
-    curvature[np.abs(curvature) < FLAT * size] = 0.0
+    edge = _unit(rest[hinge[:, 1]] - rest[hinge[:, 0]])
+    middle = _unit(normal)[hinge].sum(axis=1)
+    middle = _unit(middle - (middle * edge).sum(axis=1, keepdims=True) * edge)
+    found = rows @ rest
+    frame = (edge, np.cross(middle, edge), middle)
+    curvature = np.column_stack([*((found * axis).sum(axis=1) for axis in frame), np.zeros(len(found))])
+    size = np.sqrt(triangle_areas(rest, cloth.triangles).mean())
+    curvature[np.linalg.norm(curvature, axis=1) < FLAT * size] = 0.0
     return curvature
+
+
+def _unit(vectors: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Rows of length 1; those of length 0 stay."""
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30))
 
 
 def _cotangent(u: npt.NDArray[np.float64], v: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
