@@ -17,6 +17,7 @@ from scipy.optimize import brentq
 from ..gpu_core.backend import select
 from ..gpu_core.elasticity.assembly import Assembly, assemble
 from ..gpu_core.elasticity.bending import BendingForm, bending
+from ..gpu_core.elasticity.plate import plate_rows
 from ..gpu_core.mesh import triangle_areas
 from ..gpu_core.scene import Cloth, Material, Pins, Scene, Settings
 from ..gpu_core.simulator import Simulator
@@ -92,7 +93,11 @@ def rigidity_of_field(shape: Strip, form: BendingForm, field: Array) -> float:
         return np.asarray(np.prod(np.sin(np.pi * share) ** 4, axis=1))
 
     height = 0.5 * ((place @ field) * place).sum(axis=1)
-    inside = window(place[part.hinge].mean(axis=1))
+    middle = place[part.hinge].mean(axis=1)
+    if form == "plate":  # the rows of a triangle make up its energy together, so they need one weight
+        owner = plate_rows(shape.positions, shape.triangles, np.zeros(len(shape.triangles), bool)).triangle
+        middle = place[shape.triangles[owner]].mean(axis=1)
+    inside = window(middle)
     energy = (inside * part.stiffness * (part.rows @ height) ** 2).sum()
     area = triangle_areas(shape.positions, shape.triangles)
     return float(energy / (area * window(place[shape.triangles].mean(axis=1))).sum() / (field**2).sum())

@@ -21,7 +21,7 @@ from ..scene import Cloth
 from .plate import plate_rows
 
 BendingForm = Literal["plate", "hinge", "vertex"]
-FLAT = 1e-4  #: rest curvature times edge length below which a row counts as flat
+FLAT = 2.5e-5  #: bulge of the vertices around an edge, relative to its length, up to which a whole cloth counts as flat
 
 
 class Bending(NamedTuple):
@@ -48,7 +48,8 @@ def _plate_rows(cloth: Cloth) -> tuple[sparse.csr_array, npt.NDArray[np.float64]
         hard = True if cloth.pins.weights is None else cloth.pins.weights >= 1.0
         held[cloth.pins.vertices] = hard
     found = plate_rows(cloth.rest_positions, cloth.triangles, held[cloth.triangles].all(axis=1))
-    return found.rows, cloth.material.bend / found.area, found.hinge
+    area = triangle_areas(cloth.rest_positions, cloth.triangles)
+    return found.rows, cloth.material.bend / area[found.triangle], found.hinge
 
 
 def _hinge_rows(cloth: Cloth) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
@@ -119,8 +120,8 @@ def _rest_curvature(cloth: Cloth, rows: sparse.csr_array, hinge: npt.NDArray[np.
     frame = (edge, np.cross(middle, edge), middle)
     curvature = np.column_stack([*((found * axis).sum(axis=1) for axis in frame), np.zeros(len(found))])
     size = np.sqrt(triangle_areas(rest, cloth.triangles).mean())
-    curvature[np.linalg.norm(curvature, axis=1) < FLAT * size] = 0.0
-    return curvature
+    reach = np.linalg.norm(curvature, axis=1) / np.maximum(abs(rows).sum(axis=1), 1e-30)
+    return curvature if reach.max(initial=0.0) > FLAT * size else np.zeros_like(curvature)
 
 
 def _unit(vectors: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -26,7 +26,7 @@ INDEPENDENT = 0.01  #: relative singular value below which the vertices around a
 
 class PlateRows(NamedTuple):
     rows: sparse.csr_array  #: (R, N) each annihilates linear fields
-    area: Array  #: (R,) m²; the row gives area times curvature, so its stiffness is D over this
+    triangle: IntArray  #: (R,) owner; the row gives area times curvature, so its stiffness is D over the owner's area
     hinge: IntArray  #: (R, 2) ends of the edge that the row belongs to
 
 
@@ -46,16 +46,15 @@ def plate_rows(positions: Array, triangles: IntArray, held: npt.NDArray[np.bool_
     rows = (combine[np.flatnonzero(kept.ravel())] @ slopes).tocsr()
     rows.eliminate_zeros()
     owner = np.take_along_axis(edge.hinge, order, axis=1)[kept]
-    return PlateRows(rows, np.repeat(size.area, 3)[kept.ravel()], found.corners[owner, :2])
+    return PlateRows(rows, np.nonzero(kept)[0].astype(np.int32), found.corners[owner, :2])
 
 
 class _Sizes(NamedTuple):
-    """Of each triangle; column k belongs to corner k or to the edge opposite to it."""
+    """Of each triangle: column k belongs to corner k or to the edge opposite to it."""
 
     length: Array  #: (T, 3)
     cosine: Array  #: (T, 3)
     sine: Array  #: (T, 3)
-    area: Array  #: (T,)
 
 
 class _CornerEdges(NamedTuple):
@@ -72,7 +71,7 @@ def _triangle_sizes(positions: Array, triangles: IntArray) -> _Sizes:
     length = np.linalg.norm(to_previous - to_next, axis=2)
     sides = np.linalg.norm(to_next, axis=2) * np.linalg.norm(to_previous, axis=2)
     doubled = np.linalg.norm(np.cross(to_next[:, 0], to_previous[:, 0]), axis=1)
-    return _Sizes(length, (to_next * to_previous).sum(2) / sides, doubled[:, None] / sides, 0.5 * doubled)
+    return _Sizes(length, (to_next * to_previous).sum(2) / sides, doubled[:, None] / sides)
 
 
 def _edge_of_corner(triangles: IntArray, found: Hinges) -> _CornerEdges:
