@@ -69,6 +69,17 @@ def test_rows_annihilate_flat_shapes_and_resist_every_other(pattern, degrees):
     assert modes[3] > 1e-9 * modes[-1]
 
 
+@pytest.mark.parametrize("pattern", ["one diagonal", "alternating", "delaunay"])
+def test_evenly_curved_cloth_pulls_at_its_border_only(pattern):
+    shape = strip_of(pattern, 0, 20, width=1.0)
+    x, y = shape.positions[:, 0], shape.positions[:, 1]
+    force = np.abs(plate(shape).hessian @ (0.7 * x**2 + x * y - 0.3 * y**2))
+    margin = 4.5 * LENGTH / 20
+    inner = (x > margin) & (x < LENGTH - margin) & (y > margin) & (y < LENGTH - margin)
+    assert inner.sum() > 50
+    assert force[inner].max() < 1e-8 * force.max()
+
+
 def test_a_corner_that_hangs_on_one_edge_does_not_flap():
     square = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])
     cloth = Cloth("Pair", np.array([[0, 1, 2], [0, 2, 3]], np.int32), square, square, Material(bend=1.0))
