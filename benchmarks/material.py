@@ -115,6 +115,8 @@ def cantilevers() -> Iterator[Row]:
     for pattern, degrees in MESHES:
         name = _name(pattern, degrees)
         for gamma, cells in ((1.0, 20), (10.0, 10), (10.0, 20), (10.0, 40), (100.0, 40)):
+            if gamma == 100.0 and pattern == "stretched":
+                continue  # Newton takes minutes here; not measured
             shape = strip(pattern, degrees, LENGTH, 0.25 * LENGTH, LENGTH / cells)
             exact = cases.elastica_tip(gamma)
             for form in FORMS if (gamma, cells) == (10.0, 20) else ("plate",):

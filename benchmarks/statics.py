@@ -18,6 +18,10 @@ from ..gpu_core.elasticity.assembly import Assembly
 Array = npt.NDArray[np.float64]
 
 
+#: A full Newton step this small, relative to the size of the cloth, has arrived; rounding may keep the force above it.
+STILL = 1e-7
+
+
 class Equilibrium(NamedTuple):
     positions: Array  #: (N, 3) m
     residual: float  #: largest force on a free vertex, relative to the largest weight of a vertex
@@ -150,4 +154,6 @@ def equilibrium(statics: Statics, start: Array, tolerance: float = 1e-6, limit: 
             if shift > 1e6 * scale:
                 raise ArithmeticError(f"no descent, residual {residual:.2e}")
         x, energy = moved, reached
+        if np.abs(step).max() < STILL * np.ptp(start) and shift < 1e-12 * scale:
+            return Equilibrium(x, residual, iteration)
     raise ArithmeticError(f"no equilibrium in {limit} iterations, residual {residual:.2e}")
