@@ -53,8 +53,8 @@ def test_curvature_costs_the_flexural_rigidity_in_every_direction(pattern, degre
     for angle in np.radians([0, 30, 45, 90, 135]):
         direction = np.array([np.cos(angle), np.sin(angle)])
         found = cases.rigidity_of_field(shape, "plate", np.outer(direction, direction))
-        assert found == pytest.approx(1.0, rel=0.02)
-    assert cases.rigidity_of_field(shape, "plate", np.eye(2)[::-1]) == pytest.approx(1.0, rel=0.02)
+        assert found == pytest.approx(1.0, rel=0.03)
+    assert cases.rigidity_of_field(shape, "plate", np.eye(2)[::-1]) == pytest.approx(1.0, rel=0.03)
 
 
 @each_mesh
