@@ -34,7 +34,7 @@ class Assembly:
     rows: sparse.csr_array  #: (R, N) bending rows
     row_stiffness: Array  #: (R,)
     row_hinge: IntArray  #: (R, 2)
-    row_rest: Array  #: (R,)
+    row_rest: Array  #: (R, 4)
     hessian: sparse.csr_array  #: (N, N) M/h² + Σ w AᵀA: the free–free block, with ones on the pinned diagonal
     constant: sparse.csr_array  #: (N, N) as `hessian`, without the membrane: what Newton's matrix keeps at any x
 

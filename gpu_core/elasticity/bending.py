@@ -1,10 +1,11 @@
-"""Quadratic bending (method.md §2), kernel `bending_project`: constant rows K with E = Σ k/2 ‖Kx − s n‖².
+"""Quadratic bending (method.md §2), kernel `bending_project`: constant rows K with E = Σ k/2 ‖Kx − F s‖².
 
-Two families of rows:
+Three families of rows, compared in docs/theory/bending.md:
+- plate: `plate.py`, three rows a triangle. The user's D in every direction, on every mesh, up to the border.
 - hinge (Bergou 2006, the paper's): one row an interior edge. D = 3 k_b, and three times stiffer across the diagonals
   of a grid whose quads are all cut the same way (validation.md §6).
-- vertex: one row an interior vertex, the cotangent Laplacian. D = k_b in every direction and on every mesh. It has
-  no row at the border, so hinges that touch the border keep theirs: else corners would flap freely.
+- vertex: one row an interior vertex, the cotangent Laplacian. D = k_b in every direction, but no resistance to twist,
+  and no row at the border: hinges that touch it keep theirs, else corners would flap freely.
 """
 
 from __future__ import annotations
@@ -17,27 +18,38 @@ import scipy.sparse as sparse
 
 from ..mesh import hinges, triangle_areas
 from ..scene import Cloth
+from .plate import plate_rows
 
-BendingForm = Literal["hinge", "vertex"]
-FLAT = 1e-4  #: rest curvature times edge length below which a row counts as flat
+BendingForm = Literal["plate", "hinge", "vertex"]
+FLAT = 2.5e-5  #: bulge of the vertices around an edge, relative to its length, up to which a whole cloth counts as flat
 
 
 class Bending(NamedTuple):
     rows: sparse.csr_array  #: (R, N) K, each row sums to 0
     stiffness: npt.NDArray[np.float64]  #: (R,)
     hinge: npt.NDArray[np.int32]  #: (R, 2) vertices whose normals give the row's normal
-    rest: npt.NDArray[np.float64]  #: (R,) rest curvature s along that normal
+    rest: npt.NDArray[np.float64]  #: (R, 4) s = K times the rest shape, in the frame of edge and normal; the last is 0
     hessian: sparse.csr_array  #: (N, N) N/m
 
 
 def bending(cloth: Cloth, form: BendingForm) -> Bending:
     """Rows of one cloth for the flexural rigidity D of its material; indices are the cloth's own."""
-    rows, stiffness, hinge = _hinge_rows(cloth)
+    rows, stiffness, hinge = _plate_rows(cloth) if form == "plate" else _hinge_rows(cloth)
     if form == "vertex":
         rows, stiffness, hinge = _vertex_rows(cloth, rows, stiffness, hinge)
     rest = _rest_curvature(cloth, rows, hinge)
     hessian = (rows.T @ sparse.diags_array(stiffness) @ rows).tocsr()
     return Bending(rows, stiffness, hinge.astype(np.int32), rest, hessian)
+
+
+def _plate_rows(cloth: Cloth) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
+    held = np.zeros(len(cloth.positions), bool)
+    if cloth.pins is not None:
+        hard = True if cloth.pins.weights is None else cloth.pins.weights >= 1.0
+        held[cloth.pins.vertices] = hard
+    found = plate_rows(cloth.rest_positions, cloth.triangles, held[cloth.triangles].all(axis=1))
+    area = triangle_areas(cloth.rest_positions, cloth.triangles)
+    return found.rows, cloth.material.bend / area[found.triangle], found.hinge
 
 
 def _hinge_rows(cloth: Cloth) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
@@ -96,16 +108,25 @@ def _border_vertices(cloth: Cloth) -> npt.NDArray[np.bool_]:
 
 
 def _rest_curvature(cloth: Cloth, rows: sparse.csr_array, hinge: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
-    normal = np.zeros_like(cloth.rest_positions)
-    a, b, c = (cloth.rest_positions[cloth.triangles[:, k]] for k in range(3))
+    """(R, 4) along (edge, normal × edge, normal), as `bending_project` sets them up: a rest shape is free of force."""
+    rest = cloth.rest_positions
+    normal = np.zeros_like(rest)
+    a, b, c = (rest[cloth.triangles[:, k]] for k in range(3))
     np.add.at(normal, cloth.triangles, np.cross(b - a, c - a)[:, None, :])
-    normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30)
-    middle = normal[hinge].sum(axis=1)
-    middle /= np.maximum(np.linalg.norm(middle, axis=1, keepdims=True), 1e-30)
-    curvature = np.asarray(((rows @ cloth.rest_positions) * middle).sum(axis=1))
-    size = np.sqrt(triangle_areas(cloth.rest_positions, cloth.triangles).mean())
-    curvature[np.abs(curvature) < FLAT * size] = 0.0
-    return curvature
+    edge = _unit(rest[hinge[:, 1]] - rest[hinge[:, 0]])
+    middle = _unit(normal)[hinge].sum(axis=1)
+    middle = _unit(middle - (middle * edge).sum(axis=1, keepdims=True) * edge)
+    found = rows @ rest
+    frame = (edge, np.cross(middle, edge), middle)
+    curvature = np.column_stack([*((found * axis).sum(axis=1) for axis in frame), np.zeros(len(found))])
+    size = np.sqrt(triangle_areas(rest, cloth.triangles).mean())
+    reach = np.linalg.norm(curvature, axis=1) / np.maximum(abs(rows).sum(axis=1), 1e-30)
+    return curvature if reach.max(initial=0.0) > FLAT * size else np.zeros_like(curvature)
+
+
+def _unit(vectors: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Rows of length 1; those of length 0 stay."""
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30))
 
 
 def _cotangent(u: npt.NDArray[np.float64], v: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

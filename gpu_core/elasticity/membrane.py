@@ -1,8 +1,9 @@
 """Stretch, shear and strain limit (method.md §2), kernel `membrane_project`.
 
 Orthotropic law from PD constraints: a rotation constraint of stiffness 2G gives the shear modulus G and the Young's
-modulus 2G both ways; unit-length constraints along warp and weft add what is missing to Y. Where 2G exceeds Y the
-fabric is isotropic and the rotation constraint carries all of it.
+modulus 2G both ways; unit-length constraints along warp and weft add what is missing to Y. In knits 2G exceeds Y and
+the addition is negative: the energy stays positive, for ‖F − R‖² ≥ Σ(|f| − 1)² over the columns f of F, so it is at
+least ½ Y Σ(|f| − 1)². H leaves negative additions out, else an iteration steps too far in shear.
 """
 
 from __future__ import annotations
@@ -39,14 +40,17 @@ def membrane(cloth: Cloth, *, limit_in_hessian: bool) -> Membrane:
     per_area = np.array(constraint_stiffness(cloth.material))
     stiffness = area[:, None] * per_area
     limit = np.full(len(area), 1.0 + cloth.material.strain_limit)
-    constant = stiffness if limit_in_hessian else stiffness * [1.0, 1.0, 1.0, 0.0]
+    constant = np.maximum(stiffness, 0.0) * [1.0, 1.0, 1.0, float(limit_in_hessian)]
     return Membrane(rest_inverse.reshape(-1, 4), stiffness, limit, _hessian(cloth, rest_inverse, constant), area)
 
 
 def constraint_stiffness(material: Material) -> tuple[float, float, float, float]:
-    """(rotation, warp, weft, limit) in N/m."""
+    """(rotation, warp, weft, limit) in N/m.
+
+    Softening spares the shear stiffness as far as the softened sheet stays softer in shear than an isotropic one.
+    """
     warp, weft = material.softening * material.stretch_warp, material.softening * material.stretch_weft
-    rotation = min(2.0 * material.shear, warp, weft)
+    rotation = 2.0 * min(material.shear, max(material.softening * material.shear, 0.5 * min(warp, weft)))
     limit = LIMIT_RATIO * max(warp, weft) if material.strain_limit > 0 else 0.0
     return rotation, warp - rotation, weft - rotation, limit
 

@@ -37,7 +37,7 @@ class NdbParameters:
     law: BarrierLaw = field(default_factory=BarrierLaw)
     activation: float = 1.0e-3  #: least d̂, m
     near_slack: float = 1.0e-3  #: contacts are prepared this much beyond ξ + d̂ + the motion's reach, m
-    bending: BendingForm = "hinge"
+    bending: BendingForm = "plate"
     limit: Literal["added", "constant"] = "added"  #: strain limit in ΔH while it acts, or everywhere in H
     forwarding: bool = False  #: residual forwarding (§8)
     forwarding_cap: float | None = 2.0e-3  #: largest forwarded displacement, m

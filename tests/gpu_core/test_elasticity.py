@@ -71,7 +71,7 @@ def test_the_strain_limit_pulls_only_beyond_the_limit():
     assert strip_force(limited, 1.10, 0) > 1.5 * strip_force(plain, 1.10, 0)
 
 
-@pytest.mark.parametrize("form", ["hinge", "vertex"])
+@pytest.mark.parametrize("form", ["plate", "hinge", "vertex"])
 def test_rigid_motion_costs_nothing(form):
     item = cloth(bend=1e-4)
     angle = 1.1
@@ -80,7 +80,7 @@ def test_rigid_motion_costs_nothing(form):
     assert np.abs(got).max() < 2e-3  # float32 noise of positions 5 m from the origin, times the stiffness
 
 
-@pytest.mark.parametrize("form", ["hinge", "vertex"])
+@pytest.mark.parametrize("form", ["plate", "hinge", "vertex"])
 def test_bending_a_cylinder_costs_the_flexural_rigidity(form):
     """Energy per area of a cylinder is D κ²/2, away from the free border."""
     side, size, curvature = 41, 0.2, 1.0
