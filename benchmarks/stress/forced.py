@@ -77,7 +77,7 @@ def funnel(vertices: int, frames: int) -> Scene:
 
 def hands(vertices: int, frames: int) -> Scene:
     """A cloth crumpled between two closing hands: no layer has a free direction."""
-    crumpled = jittered(sheet(vertices, 0.3), 0.002).turned((1, 0, 0), 80.0).turned((0, 0, 1), 75.0)
+    crumpled = jittered(sheet(vertices, 0.3), 0.002).turned((1, 0, 0), 80.0).turned((0, 0, 1), 10.0)
     hand = merged(
         Mesh(sphere(1.0, 20).positions * [0.02, 0.07, 0.08], sphere(1.0, 20).triangles),
         *(
@@ -85,12 +85,12 @@ def hands(vertices: int, frames: int) -> Scene:
             for y in (-0.045, -0.015, 0.015, 0.045)
         ),
     )
-    shut = ramp(frames, 0.2, 0.042, 0.042)
+    shut = ramp(frames, 0.24, 0.038, 0.038)
     left = moved(hand.positions, x=-shut)
     mirrored = Mesh(hand.turned((0, 0, 1), 180.0).positions, hand.triangles)
     right = moved(mirrored.turned((1, 0, 0), 90.0).positions, x=shut)
     bodies = [body("Left hand", hand, left), body("Right hand", hand, right)]
-    return scene([cloth("Cloth", crumpled)], bodies, frames)
+    return scene([cloth("Cloth", crumpled)], bodies, frames, weightless=True)
 
 
 def armpit(vertices: int, frames: int) -> Scene:

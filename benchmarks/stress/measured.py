@@ -50,10 +50,10 @@ def far_apart(vertices: int, frames: int) -> Scene:
 
 def graded(vertices: int, frames: int) -> Scene:
     """Triangles whose sizes differ a hundredfold: one stiffness and one margin must serve all."""
-    side = max(6, round(np.sqrt(vertices)))
-    growth = np.geomspace(1.0, 100.0 ** (1.0 if side > 12 else 0.7), side - 1)
-    lines = np.concatenate([[0.0], np.cumsum(growth)]) / growth.sum() * 0.4 - 0.2
-    falling = grid(lines + 0.1, lines + 0.1)
+    gaps = max(3, round(np.sqrt(vertices) / 2))
+    half = np.cumsum(np.geomspace(1.0, 100.0, gaps))
+    lines = 0.2 / half[-1] * np.concatenate([-half[::-1], [0.0], half])
+    falling = grid(lines, lines)
     smallest = np.diff(lines).min()
     return scene(
         [cloth("Sheet", jittered(falling, 0.05 * smallest).shifted(0.003, 0.002, 0.105))],

@@ -24,7 +24,7 @@ def teapot_pile(vertices: int, frames: int) -> Scene:
 
 def spout(vertices: int, frames: int) -> Scene:
     """A cloth caught on the tip of a spout: one tight contact must not hold up the rest."""
-    falling = jittered(sheet(vertices, 0.24), 1e-4).shifted(0.16, 0.003, 0.134)
+    falling = jittered(sheet(vertices, 0.4), 1e-4).shifted(0.1, 0.003, 0.165)
     return scene([cloth("Cloth", falling)], [body("Teapot", teapot())], frames)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...gpu_core.backend import select
 from ...gpu_core.scene import Array, Scene
+from ...gpu_core.scene_check import Finding
 from ...gpu_core.simulator import FrameReport, Simulator, SolverError
 from ...gpu_core.solvers.parameters import NdbParameters
 from .check import Verdict, verdict
@@ -27,7 +28,9 @@ class Result:
     frames: int  #: of the motion, without the start
     frames_done: int = 0
     cut_off: str = ""  #: why not all frames were done
-    intersecting_exact: list[int] = field(default_factory=list)  #: frames that nothing excuses: must be empty
+    intersecting_exact: list[int] = field(
+        default_factory=list
+    )  #: frames with a crossing that no report has named: must be empty
     intersecting_ipctk: list[int] = field(default_factory=list)
     first_finding: str = ""
     released_frames: int = 0  #: frames in which bodies had no room, or what they then crossed still crosses
@@ -90,14 +93,14 @@ def run(
 
 def _add(result: Result, report: FrameReport, found: Verdict) -> None:
     result.frames_done += 1
-    excused = _excused(report, found)
+    result.released += [text for text in report.released if text not in result.released]
+    excused = bool(found.findings) and all(_named(finding, result.released) for finding in found.findings)
     if found.findings and not excused:
         result.intersecting_exact.append(report.frame)
         result.first_finding = result.first_finding or str(found.findings[0])
     if found.ipctk and not excused:
         result.intersecting_ipctk.append(report.frame)
     result.released_frames += bool(report.released or report.tangled)
-    result.released += [text for text in report.released if text not in result.released]
     result.tangled_at_end = report.tangled
     result.steps += report.steps
     result.unfinished_steps += report.unfinished_steps
@@ -109,9 +112,12 @@ def _add(result: Result, report: FrameReport, found: Verdict) -> None:
     result.rms_speed_at_end = report.rms_speed
 
 
-def _excused(report: FrameReport, found: Verdict) -> bool:
-    """The frame's own report says that pairs cross."""
-    return bool(found.findings) and report.tangled > 0
+def _named(finding: Finding, released: list[str]) -> bool:
+    """Some frame's report has said that these two objects cross: "A and B", or "A and itself"."""
+    one, other = finding.edge_object, finding.triangle_object
+    if one == other:
+        return f"{one} and itself" in released
+    return f"{one} and {other}" in released or f"{other} and {one}" in released
 
 
 def _bodies(scene: Scene, simulator: Simulator) -> Array:

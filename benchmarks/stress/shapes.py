@@ -54,7 +54,7 @@ def lathe(profile: npt.ArrayLike, segments: int) -> Mesh:
     bottom, top = outline[0, 0] == 0.0, outline[-1, 0] == 0.0
     open_part = outline[int(bottom) : len(outline) - int(top)]
     walls = np.concatenate([np.column_stack([r * ring, np.full(segments, z)]) for r, z in open_part])
-    ends = [[0.0, 0.0, outline[0, 1]]] * bottom + [[0.0, 0.0, outline[-1, 1]]] * top
+    ends = [[0.0, 0.0, outline[0, 1]]] * int(bottom) + [[0.0, 0.0, outline[-1, 1]]] * int(top)
     triangles = [_quads(len(open_part), segments, closed=True)]
     around = np.stack([np.arange(segments), (np.arange(segments) + 1) % segments], axis=1)
     if bottom:
