@@ -22,7 +22,7 @@ def twist(vertices: int, frames: int) -> Scene:
     turn = ramp(frames, 0.0, 1440.0)
     left, right = (turned(strip.positions, (1, 0, 0), side * turn) for side in (1, -1))
     path = np.where((x < 0)[None, :, None], left, right)
-    path[:, :, 0] *= 1.0 - ramp(frames, 0.0, 0.35)[:, None]
+    path[:, :, 0] *= 1.0 - ramp(frames, 0.0, 0.5)[:, None]
     pins = held(strip, np.abs(x) > length / 2 - 1e-9, path)
     return scene([cloth("Strip", strip, pins=pins)], [], frames, fps=96.0, weightless=True)
 
@@ -61,7 +61,7 @@ def _ribbon(path: Array, width: float, vertices: int) -> tuple[Mesh, Array]:
     across, _ = frames_along(line, (0.0, 0.0, 1.0))
     flat = grid(at, np.linspace(-width / 2, width / 2, 4))
     positions = np.repeat(line, 4, axis=0) + np.repeat(across, 4, axis=0) * flat.positions[:, 1:2]
-    return Mesh(positions, flat.triangles), flat.positions
+    return Mesh(np.asarray(positions, np.float64), flat.triangles), flat.positions
 
 
 def funnel(vertices: int, frames: int) -> Scene:
