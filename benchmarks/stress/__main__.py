@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import platform
+import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -34,6 +35,12 @@ def processor() -> str:
     return next(names, platform.processor() or platform.machine())
 
 
+def commit() -> str:
+    """Of the checkout that ran."""
+    ask = ["git", "-C", str(RESULTS.parent), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(ask, capture_output=True, text=True, check=False).stdout.strip()
+
+
 def row(result: Result) -> str:
     bad = len(set(result.intersecting_exact) | set(result.intersecting_ipctk))
     return (
@@ -49,10 +56,10 @@ def keep(result: Result) -> None:
     """Add to the results on file, in place of an older run of the same scene at the same size on the same machine."""
     entry: dict[str, Any] = {
         "processor": processor(), "threads": int(os.environ.get("TAFFETA_THREADS", os.cpu_count() or 1)),
-        "python": platform.python_version(), **asdict(result),
+        "python": platform.python_version(), "commit": commit(), **asdict(result),
     }  # fmt: skip
     entries = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
-    same = ("processor", "scene", "vertices", "frames")
+    same = ("processor", "commit", "scene", "vertices", "frames")
     entries = [old for old in entries if any(old[key] != entry[key] for key in same)] + [entry]
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
