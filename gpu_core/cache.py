@@ -1,12 +1,12 @@
 """The cache folder of a bake: what is in it, whether it can be trusted, and how frames come into it.
 
-    cache.json       digest of the scene, frame range, vertex counts, backend, running | done | cancelled | failed
-    <key>.pc2        one per cloth: object space, float32; block i is scene frame frame_start + i
-    frames.jsonl     one line a frame: what the solver reported
-    checkpoint.npz   the solver's state after the last frame, while there is something to resume
-    cancel           appears when somebody wants the bake to stop
-    worker.log       what the worker process said
-    lock             held by the one who writes
+cache.json       digest of the scene, frame range, vertex counts, backend, running | done | cancelled | failed
+<key>.pc2        one per cloth: object space, float32; block i is scene frame frame_start + i
+frames.jsonl     one line a frame: what the solver reported
+checkpoint.npz   the solver's state after the last frame, while there is something to resume
+cancel           appears when somebody wants the bake to stop
+worker.log       what the worker process said
+lock             held by the one who writes
 """
 
 from __future__ import annotations

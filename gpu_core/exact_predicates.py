@@ -46,10 +46,7 @@ def _segments_meet(p: Point, q: Point, a: Point, b: Point) -> bool:
     if _dot(normal, across) != 0:
         return False
     drop = _first_nonzero(normal)
-    return (
-        _turn(p, q, a, drop) * _turn(p, q, b, drop) <= 0
-        and _turn(a, b, p, drop) * _turn(a, b, q, drop) <= 0
-    )
+    return _turn(p, q, a, drop) * _turn(p, q, b, drop) <= 0 and _turn(a, b, p, drop) * _turn(a, b, q, drop) <= 0
 
 
 def _inside(p: Point, a: Point, b: Point, c: Point, normal: Point) -> bool:

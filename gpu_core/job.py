@@ -81,9 +81,7 @@ def load(folder: Path) -> Scene:
     folder = Path(folder)
     header = _read_header(folder)
     cloths = tuple(_load_cloth(folder / f"cloth_{i:03}.npz", entry) for i, entry in enumerate(header["cloths"]))
-    colliders = tuple(
-        _load_collider(folder / f"collider_{i:03}", entry) for i, entry in enumerate(header["colliders"])
-    )
+    colliders = tuple(_load_collider(folder / f"collider_{i:03}", entry) for i, entry in enumerate(header["colliders"]))
     try:
         settings = Settings(**{**header["settings"], "gravity": tuple(header["settings"]["gravity"])})
         scene = Scene(cloths, colliders, settings)

@@ -31,6 +31,20 @@ def unique_edges(triangles: IntArray) -> IntArray:
     return np.unique(edges, axis=0).astype(np.int32).reshape(-1, 2)
 
 
+def edge_sides(triangles: IntArray, edges: IntArray) -> IntArray:
+    """(E, 2) the triangle sides at each of the `unique_edges`: 2 (3t + k) + 1 where side k, from corner k + 1 to corner
+    k + 2 of triangle t, runs from the edge's second vertex to its first; −1 where there is no second triangle."""
+    ends = np.stack([triangles[:, [1, 2, 0]], triangles[:, [2, 0, 1]]], axis=-1).reshape(-1, 2)
+    turned = ends[:, 0] > ends[:, 1]
+    key = np.sort(ends, axis=1).astype(np.int64) @ [1 << 32, 1]
+    edge = np.searchsorted(edges.astype(np.int64) @ [1 << 32, 1], key)
+    order = np.argsort(edge, kind="stable")
+    first = np.searchsorted(edge[order], np.arange(len(edges)))
+    sides = np.full((len(edges), 2), -1, np.int32)
+    sides[edge[order], np.arange(len(order)) - first[edge[order]]] = (2 * np.arange(len(ends)) + turned)[order]
+    return sides
+
+
 class Hinges(NamedTuple):
     """Interior edges with their two triangles: vertices a, b of the edge, c and d opposite."""
 

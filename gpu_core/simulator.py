@@ -23,6 +23,7 @@ from .scene import Cloth, Collider, Scene, SceneError
 from .solvers.elastic import Elastic
 from .solvers.global_step import GlobalStep
 from .solvers.ndb import DivergenceError, Ndb, NdbState
+from .solvers.newton import NewtonStep
 from .solvers.parameters import NdbParameters, preset
 from .subspace import subspace
 
@@ -147,28 +148,33 @@ class Simulator:
 
     def _build(self, assembly: Assembly, cache: Path | None) -> Ndb:
         scene, backend, parameters, step = self.scene, self.backend, self.parameters, self.scene.settings.step
-        modes = subspace(assembly.hessian, assembly.free, parameters.large_rank, cache)
+        limit_share = float(parameters.limit == "added")
+        elastic = Elastic(backend, assembly, step, scene.settings.gravity, limit_share)
+        system: GlobalStep | NewtonStep
+        if parameters.system == "newton":
+            system = NewtonStep(backend, assembly, elastic, parameters.accuracy, parameters.gradients)
+        else:
+            modes = subspace(assembly.hessian, assembly.free, parameters.large_rank, cache)
+            system = GlobalStep(backend, assembly, modes, parameters)
         surface, thickness, friction = _surface(scene, assembly)
         self._surface = surface
         start = vectors(self._local(self._start_positions()))
         rest = np.zeros_like(start)
         rest[: assembly.vertices, :3] = assembly.rest
         self_collision = np.full(len(scene.cloths) + len(scene.colliders), scene.settings.self_collision)
-        global_step = GlobalStep(backend, assembly, modes, parameters)
         proximity = Proximity(
             backend, surface, start[:, :3], backend.array(rest), thickness, parameters.activation,
             float(self._rest_length.mean()), self_collision,
         )  # fmt: skip
         vertices = VertexData(
-            assembly.vertices, global_step.free, backend.array(assembly.mass), backend.array(friction),
-            global_step.rest_diagonal,
+            assembly.vertices, system.free, backend.array(assembly.mass), backend.array(friction),
+            system.rest_diagonal,
         )  # fmt: skip
-        limit_share = float(parameters.limit == "added")
-        elastic = Elastic(backend, assembly, step, scene.settings.gravity, limit_share)
         return Ndb(
-            backend, parameters, elastic, global_step, proximity,
+            backend, parameters, elastic, system, proximity,
             Filter(backend, surface.vertices, assembly.vertices), vertices,
             backend.array(vectors(assembly.rest)), step, scene.settings.tolerance,
+            assembly.offsets.tolist(),
         )  # fmt: skip
 
     def _initial_state(self) -> NdbState:

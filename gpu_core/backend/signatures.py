@@ -19,6 +19,8 @@ HEADERS = (
     "bending.h",
     "motion.h",
     "relaxation.h",
+    "curvature.h",
+    "conjugate_gradient.h",
     "subspace.h",
     "broad_phase.h",
     "additive_ccd.h",

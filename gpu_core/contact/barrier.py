@@ -70,9 +70,16 @@ class Contacts:
         """feasible, start: (V, 4) the last feasible state x⁻ and the step's start."""
         xp = backend.xp
         self.backend, self.law, self.pairs, self.count, self.feasible = backend, law, pairs, pairs.count, feasible
-        self.barycentric, self.normal, self.share, self.diagonal, self.correction = (
-            xp.zeros((self.count, 4), xp.float32) for _ in range(5)
-        )
+        (
+            self.barycentric,
+            self.normal,
+            self.share,
+            self.diagonal,
+            self.correction,
+            self.curvature,
+            self.slide,
+            self.force,
+        ) = (xp.zeros((self.count, 4), xp.float32) for _ in range(8))
         self.stiffness, self.goal = (xp.zeros(self.count, xp.float32) for _ in range(2))
         self.age = self._recall(earlier)
         backend.launch(
@@ -98,7 +105,8 @@ class Contacts:
         target = (
             self.pairs.corner, x, start, self.goal, self.barycentric, self.normal, self.stiffness,
             self.age, vertices.free, vertices.mass, vertices.friction, vertices.cloth, law.start,
-            law.base, int(law.by_mass), self.share, self.diagonal, self.correction,
+            law.base, int(law.by_mass), self.share, self.diagonal, self.correction, self.curvature,
+            self.slide,
         )  # fmt: skip
         gather = (self.start, self.incident, self.share, self.diagonal, self.correction, residual, added, total)
         return [("contact_target", self.count, target), ("contact_residual", vertices.cloth, gather)]

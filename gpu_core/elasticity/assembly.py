@@ -36,6 +36,7 @@ class Assembly:
     row_hinge: IntArray  #: (R, 2)
     row_rest: Array  #: (R,)
     hessian: sparse.csr_array  #: (N, N) M/h² + Σ w AᵀA: the free–free block, with ones on the pinned diagonal
+    constant: sparse.csr_array  #: (N, N) as `hessian`, without the membrane: what Newton's matrix keeps at any x
 
     @property
     def vertices(self) -> int:
@@ -57,8 +58,10 @@ def assemble(cloths: tuple[Cloth, ...], step: float, form: BendingForm, *, limit
     weight = np.concatenate([_pin_weights(cloth) for cloth in cloths])
     free = (weight < 1.0).astype(float)
     soft = np.where(weight < 1.0, weight, 0.0)
-    elastic = sparse.block_diag([m.hessian + b.hessian for m, b in zip(membranes, bendings, strict=True)], format="csr")
-    pin_stiffness = SOFT_PIN_SHARE * elastic.diagonal() * soft / (1.0 - soft)
+    stretch = sparse.block_diag([part.hessian for part in membranes], format="csr")
+    bend = sparse.block_diag([part.hessian for part in bendings], format="csr")
+    pin_stiffness = SOFT_PIN_SHARE * (stretch + bend).diagonal() * soft / (1.0 - soft)
+    constant = bend + sparse.diags_array(mass / step**2 + pin_stiffness)
     return Assembly(
         offsets=offsets,
         triangles=_shifted([cloth.triangles for cloth in cloths], offsets),
@@ -76,7 +79,8 @@ def assemble(cloths: tuple[Cloth, ...], step: float, form: BendingForm, *, limit
         row_stiffness=np.concatenate([part.stiffness for part in bendings]),
         row_hinge=_shifted([part.hinge for part in bendings], offsets),
         row_rest=np.concatenate([part.rest for part in bendings]),
-        hessian=_eliminate(elastic + sparse.diags_array(mass / step**2 + pin_stiffness), free),
+        hessian=_eliminate(stretch + constant, free),
+        constant=_eliminate(constant, free),
     )
 
 

@@ -88,25 +88,34 @@ KERNEL void partial_ccd(int i, const int *feature, const int *corner, const vec 
 // Target of an active contact (A = B = Id): the sides move apart along n until their gap is the goal, and back along the
 // tangential slip since the step's start, at most μ times as far (Coulomb inside the target).
 // share_k, stiffness_k: factor of `correction` in the residual of corner k, and its entry of ΔH.
+// curvature: stiffness of the pair as one spring, N/m: x along n, y across n and the slip, z along the slip. While a pair
+// slips faster from iteration to iteration, friction is a constant force and z = 0 (else a body at rest would start to
+// slide by a share of what is missing in each iteration, and look converged); else z is the secant, which never overshoots.
+// slide: direction of the slip; in w its length, in and out.
 // by_mass = 0: weight w|c_k|, each side moved as a rigid body (forces of a pair sum to zero); 1: the spec's ∝ c/m.
 KERNEL void contact_target(int i, const int *corner, const vec *x, const vec *start, const float *goal,
                            const vec *barycentric, const vec *normal, const float *stiffness,
                            const int *age, const float *free, const float *mass, const float *friction,
                            int cloth_vertices, float weight_start, float weight_base, int by_mass, vec *share,
-                           vec *diagonal, vec *correction)
+                           vec *diagonal, vec *correction, vec *curvature, vec *slide)
 {
     const int *c = corner + 4 * i;
     vec b = barycentric[i], zero = make_vec(0.0f, 0.0f, 0.0f);
     float weight[4] = {b.x, b.y, b.z, b.w}, s[4] = {0, 0, 0, 0}, d[4] = {0, 0, 0, 0};
     float depth = age[i] < 0 ? 0.0f : goal[i] - dot(normal[i], sampled_gap(c, x, weight));
-    share[i] = diagonal[i] = correction[i] = zero;
+    share[i] = diagonal[i] = correction[i] = curvature[i] = zero;
+    float slid_before = slide[i].w;
+    slide[i] = zero;
     if (depth <= 0.0f) return;
 
     vec slip = zero;
     for (int k = 0; k < 4; ++k) slip = slip + weight[k] * (x[c[k]] - start[c[k]]);
     slip = slip - dot(slip, normal[i]) * normal[i];
     float slid = length(slip), grip = sqrtf(friction[c[0]] * friction[c[3]]) * depth;
-    correction[i] = depth * normal[i] - (slid > grip ? grip / slid : grip > 0.0f ? 1.0f : 0.0f) * slip;
+    float held = slid > grip ? grip / slid : grip > 0.0f ? 1.0f : 0.0f;
+    bool faster = slid > grip && slid_before > 0.0f && slid > slid_before;
+    correction[i] = depth * normal[i] - held * slip;
+    slide[i] = direction(slip, zero), slide[i].w = slid;
 
     float w = weight_start * stiffness[i] * powf(weight_base, (float)age[i]);
     bool movable[4], kinematic = false;
@@ -116,16 +125,16 @@ KERNEL void contact_target(int i, const int *corner, const vec *x, const vec *st
         kinematic = kinematic || (!movable[k] && weight[k] != 0.0f);
         if (movable[k]) compliance += weight[k] * weight[k] / mass[c[k]];
     }
+    float spring = (kinematic ? 1.0f : 0.5f) * w;
+    curvature[i].x = spring, curvature[i].y = held * spring, curvature[i].z = faster ? 0.0f : held * spring;
     for (int k = 0; k < 4; ++k) {
         if (!movable[k] || weight[k] == 0.0f) continue;
         if (by_mass) s[k] = w * weight[k] / (mass[c[k]] * compliance), d[k] = w;
-        else s[k] = (kinematic ? 1.0f : 0.5f) * w * weight[k], d[k] = w * fabsf(weight[k]);
+        else s[k] = spring * weight[k], d[k] = w * fabsf(weight[k]);
     }
     share[i].x = s[0], share[i].y = s[1], share[i].z = s[2], share[i].w = s[3];
     diagonal[i].x = d[0], diagonal[i].y = d[1], diagonal[i].z = d[2], diagonal[i].w = d[3];
 }
-
-FUNCTION float component(vec a, int k) { return k == 0 ? a.x : k == 1 ? a.y : k == 2 ? a.z : a.w; }
 
 // Gather of the contacts of each vertex into the residual and the diagonal. incident: 4 contact + corner, by vertex.
 KERNEL void contact_residual(int v, const int *start, const int *incident, const vec *share, const vec *diagonal,

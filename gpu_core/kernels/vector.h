@@ -33,6 +33,8 @@ FUNCTION vec cross(vec a, vec b) { return make_vec(a.y * b.z - a.z * b.y, a.z * 
 FUNCTION vec lower(vec a, vec b) { return make_vec(minimum(a.x, b.x), minimum(a.y, b.y), minimum(a.z, b.z)); }
 FUNCTION vec upper(vec a, vec b) { return make_vec(maximum(a.x, b.x), maximum(a.y, b.y), maximum(a.z, b.z)); }
 
+FUNCTION float component(vec a, int k) { return k == 0 ? a.x : k == 1 ? a.y : k == 2 ? a.z : a.w; }
+
 // A unit vector along a, or `fallback` where a is too short to have a direction.
 FUNCTION vec direction(vec a, vec fallback)
 {

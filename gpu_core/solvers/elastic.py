@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..backend import Backend
 from ..elasticity.assembly import Assembly, transpose_rows, triangle_incidence
-from .global_step import GlobalStep
 
 STILL_AIR = 0.5  #: m/s, u of the drag of small swings: plates of 0.2 m that swing at 0.03–0.1 m/s give 0.6–1.2
+
+
+class LinearSystem(Protocol):
+    """What the residual kernels write into; N cloth vertices."""
+
+    residual: Any  #: (N, 4) N
+    rest_diagonal: Any  #: (N,) of the rest-shape H, N/m
+    added: Any  #: (N,) ΔH
+    total_diagonal: Any  #: (N,) of H + ΔH
 
 
 class Elastic:
@@ -59,7 +67,7 @@ class Elastic:
         )  # fmt: skip
         self.backend.sequence([self._normals(start), ("inertia_target", self.vertices, drag)])()
 
-    def residual_launches(self, x: Any, z: Any, system: GlobalStep) -> list[Any]:
+    def residual_launches(self, x: Any, z: Any, system: LinearSystem) -> list[Any]:
         """Kernels that fill the system's residual (N, 4) = −∇(inertia + Ψ) at x, its ΔH and diag(H + ΔH)."""
         rows = (*self.rows, self.row_stiffness, self.row_hinge, self.row_rest, self.normal, self.bending_force)
         gather = (

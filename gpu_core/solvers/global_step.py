@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 import scipy.linalg
 
 from ..backend import Backend
+from ..contact.barrier import Contacts
 from ..elasticity.assembly import Assembly, off_diagonal
 from ..subspace import Subspace
 from .parameters import NdbParameters
@@ -49,12 +51,15 @@ class GlobalStep:
         """increment ← U Λ⁻¹ Uᵀ residual (eq. 16): no contact, no relaxation."""
         self._project(self.large, None, x, rest)
 
-    def reuse(self, x: Any, rest: Any, *, relaxed: bool = True) -> None:
+    def bind(self, x: Any, rest: Any, contacts: Contacts | None) -> Callable[[], None]:
+        """The global step at x (V, 4), to be called; contacts have already entered ΔH."""
+        return lambda: self.reuse(x, rest)
+
+    def reuse(self, x: Any, rest: Any) -> None:
         """increment ← solution in span(V) with ΔH (eq. 18), in span(U) without, then relaxed (eq. 17)."""
         gram = self._gram()
         self._project(self.large if gram is None else self.small, gram, x, rest)
-        if relaxed:
-            self._relax()
+        self._relax()
 
     def _project(self, rank: int, gram: Dense | None, x: Any, rest: Any) -> None:
         self._prolong(self._solve(rank, gram, x, rest))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from ..backend import Backend
@@ -12,6 +13,7 @@ from ..contact.filter import Filter
 from ..contact.pairs import Pairs, Proximity
 from .elastic import Elastic
 from .global_step import GlobalStep
+from .newton import NewtonStep
 from .parameters import NdbParameters
 
 FAR = 1e6  #: m; an increment this large, or not a number, means that the step has diverged
@@ -52,18 +54,21 @@ class Ndb:
         backend: Backend,
         parameters: NdbParameters,
         elastic: Elastic,
-        global_step: GlobalStep,
+        system: GlobalStep | NewtonStep,
         proximity: Proximity,
         filter_: Filter,
         vertices: VertexData,
         rest: Any,
         step: float,
         tolerance: float,
+        cloths: Sequence[int],
     ) -> None:
-        """rest: (N, 4) rest positions. step: h, s. tolerance: velocity at which a step counts as converged, m/s."""
+        """rest: (N, 4) rest positions. step: h, s. tolerance: velocity at which a step counts as converged, m/s.
+        cloths: first vertex of each cloth, and N."""
         xp = backend.xp
-        self.backend, self.parameters, self.elastic, self.global_step = backend, parameters, elastic, global_step
+        self.backend, self.parameters, self.elastic, self.system = backend, parameters, elastic, system
         self.proximity, self.vertices, self.rest, self.h = proximity, vertices, rest, step
+        self.cloths = cloths
         self._taken = filter_
         self.filter = filter_.whole if parameters.filter == "global" else filter_.per_vertex
         self.inner_tolerance = (parameters.inner_tolerance or tolerance) * step
@@ -72,8 +77,8 @@ class Ndb:
         self.z, self.displacement = (xp.zeros((vertices.cloth, 4), xp.float32) for _ in range(2))
         self.free = xp.zeros((filter_.vertices, 1), bool)
         self.free[: vertices.cloth, 0] = vertices.free != 0
-        self._elastic_residual = elastic.residual_launches(self.x, self.z, global_step)
-        self._add_increment = ("add_increment", vertices.cloth, (global_step.increment, self.x, self.displacement))
+        self._elastic_residual = elastic.residual_launches(self.x, self.z, system)
+        self._add_increment = ("add_increment", vertices.cloth, (system.increment, self.x, self.displacement))
 
     def step(self, state: NdbState, target: Any) -> tuple[NdbState, StepReport]:
         """One step of length h. target: (V, 4) where hard pins and colliders go; free vertices' rows are not read."""
@@ -126,11 +131,13 @@ class Ndb:
 
     def _warm_start(self) -> None:
         """Elasticity and inertia alone, in the large subspace: three to five cheap LG iterations (eq. 16)."""
+        if not isinstance(self.system, GlobalStep):
+            return
         local = self.backend.sequence(self._elastic_residual)
         add = self.backend.sequence([self._add_increment])
         for _ in range(self.parameters.warm_iterations):
             local()
-            self.global_step.modal(self.x, self.rest)
+            self.system.modal(self.x, self.rest)
             add()
 
     def _start_from(self, feasible: Any) -> None:
@@ -149,32 +156,39 @@ class Ndb:
         return contacts
 
     def _local_global(self, contacts: Contacts | None, report: StepReport) -> float:
-        """LG iterations until ‖Δx‖∞ falls below the inner tolerance; returns the last ‖Δx‖∞."""
-        step, backend = self.global_step, self.backend
+        """LG iterations until ‖Δx‖ falls below the inner tolerance; returns the last ‖Δx‖."""
+        system, backend = self.system, self.backend
         local = backend.sequence(self._residual_launches(contacts))
+        solve = system.bind(self.x, self.rest, contacts)
         after: list[Callable[[], None]] = [backend.sequence([self._add_increment])]
         if contacts:
             after.append(contacts.partial_ccd(self.x))
         change = 0.0
-        for _ in range(self.parameters.inner_iterations):
+        for k in range(self.parameters.inner_iterations):
             local()
-            step.reuse(self.x, self.rest)
+            solve()
             for run in after:
                 run()
             report.iterations += 1
-            change = float(abs(step.increment).max())
+            change = self._change()
             if not change < FAR:
                 raise DivergenceError
-            if change <= self.inner_tolerance:
+            if change <= self.inner_tolerance and k + 1 >= self.parameters.least_iterations:
                 break
         return change
 
+    def _change(self) -> float:
+        """‖Δx‖: the largest of a vertex, or the root mean square of a cloth over `mean_share` where that is more."""
+        square = (self.system.increment**2).sum(axis=1)
+        mean = max(float(square[a:b].mean()) for a, b in pairwise(self.cloths))
+        return float(max(float(square.max()), mean / self.parameters.mean_share**2) ** 0.5)
+
     def _residual_launches(self, contacts: Contacts | None) -> list[Any]:
-        step = self.global_step
+        system = self.system
         if contacts is None:
             return self._elastic_residual
         return self._elastic_residual + contacts.residual_launches(
-            self.x, self.start, step.residual, step.added, step.total_diagonal
+            self.x, self.start, system.residual, system.added, system.total_diagonal
         )
 
     def _judge(self, report: StepReport, change: float, reached: Any, before: Any, contacts: Contacts | None) -> None:
@@ -200,7 +214,7 @@ class Ndb:
 
     def _forward_residual(self, feasible: Any, contacts: Contacts | None) -> Any:
         """δf of eq. 20–24 as the displacement 2 δx of the next z: a global solve with all weights at their start."""
-        xp, parameters, step = self.backend.xp, self.parameters, self.global_step
+        xp, parameters, system = self.backend.xp, self.parameters, self.system
         nothing = xp.zeros((self.vertices.cloth, 4), xp.float32)
         if not parameters.forwarding or self._taken.smallest >= parameters.forwarding_time:
             return nothing
@@ -208,8 +222,8 @@ class Ndb:
         if contacts:
             contacts.age[:] = xp.minimum(contacts.age, 0)
         self.backend.sequence(self._residual_launches(contacts))()
-        step.reuse(self.x, self.rest, relaxed=False)
-        forwarded = 2.0 * step.increment
+        system.bind(self.x, self.rest, contacts)()
+        forwarded = 2.0 * system.increment
         if parameters.forwarding_cap is not None:
             size = xp.sqrt((forwarded * forwarded).sum(axis=1, keepdims=True))
             forwarded *= xp.minimum(1.0, 2.0 * parameters.forwarding_cap / xp.maximum(size, 1e-12))

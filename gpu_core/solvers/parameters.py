@@ -12,13 +12,18 @@ from ..scene import SolverPreset
 
 @dataclass(frozen=True)
 class NdbParameters:
+    system: Literal["newton", "constant"] = "newton"  #: matrix of the global step: the energies' curvature at x, or H
+    accuracy: float = 0.1  #: share of the residual that a Newton step may leave (conjugate gradients)
+    gradients: int = 200  #: most conjugate-gradient iterations of a Newton step
     large_rank: int = 120  #: r̄, columns of U: warm start, and global solves without contact
     small_rank: int = 30  #: r, columns of V: global solves with contact
     warm_iterations: int = 4  #: ModalLG iterations of the warm start
+    least_iterations: int = 2  #: LG iterations between two full CCDs at least: the first may only loosen what stuck
     inner_iterations: int = 15  #: most LG iterations between two full CCDs
     outer_iterations: int = 10  #: most full CCDs of a step; more only while a collider has not arrived
     late_iterations: int = 40  #: most full CCDs while a collider has not arrived
     inner_tolerance: float | None = None  #: ‖Δx‖∞ as a velocity, m/s; None = the scene's tolerance
+    mean_share: float = 0.03  #: root mean square of ‖Δx‖ over a cloth that counts as converged, relative to the largest
     relaxation: Literal["chebyshev", "jacobi", "a_jacobi"] = "chebyshev"
     sweeps: int = 20  #: relaxation sweeps of a global solve
     jacobi_weight: float | None = None  #: ω; None = 1.33/λ_max(D⁻¹H), the largest that is stable with some reserve
@@ -42,9 +47,11 @@ class NdbParameters:
 def paper() -> NdbParameters:
     """What the paper prints, as far as it prints it. See method.md §14 for what of this does not work."""
     return NdbParameters(
+        system="constant",
         relaxation="a_jacobi", jacobi_weight=1.0, base="rest", gram="stored", filter="global", start="warm",
         guess="inertial",
         law=PAPER_LAW, limit="constant", forwarding=True, forwarding_cap=None,
+        least_iterations=1, inner_tolerance=0.015, mean_share=1.0,
     )  # fmt: skip
 
 

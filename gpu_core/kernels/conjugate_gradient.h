@@ -1,0 +1,66 @@
+// Preconditioned conjugate gradients with every scalar on the device: the iterations never wait for the host.
+// Sums run in two stages of fixed chunks, so every device adds in the same order. scalar: 0 r·z, 1 step length, 2 weight of
+// the last direction.
+#pragma once
+#include "vector.h"
+
+FUNCTION vec symmetric_times(const vec *inverse, vec a)
+{
+    vec first = inverse[0], second = inverse[1];
+    return make_vec(first.x * a.x + first.y * a.y + first.z * a.z, first.y * a.x + second.x * a.y + second.y * a.z,
+                    first.z * a.x + second.y * a.y + second.z * a.z);
+}
+
+KERNEL void dot_partial(int element, const vec *a, const vec *b, int vertices, int chunk, float *partial)
+{
+    int first = element * chunk, last = first + chunk < vertices ? first + chunk : vertices;
+    float sum = 0.0f;
+    for (int v = first; v < last; ++v) sum += dot(a[v], b[v]);
+    partial[element] = sum;
+}
+
+FUNCTION float total(const float *partial, int chunks)
+{
+    float sum = 0.0f;
+    for (int k = 0; k < chunks; ++k) sum += partial[k];
+    return sum;
+}
+
+KERNEL void gradient_start(int v, const vec *residual, const vec *inverse, vec *solution, vec *left, vec *preconditioned,
+                           vec *p)
+{
+    solution[v] = make_vec(0.0f, 0.0f, 0.0f);
+    left[v] = residual[v];
+    preconditioned[v] = p[v] = symmetric_times(inverse + 2 * v, residual[v]);
+}
+
+KERNEL void gradient_energy(int element, const float *partial, int chunks, float *scalar)
+{
+    scalar[element] = total(partial, chunks);
+}
+
+KERNEL void step_length(int element, const float *partial, int chunks, float *scalar)
+{
+    float curvature = total(partial, chunks);
+    scalar[element + 1] = curvature > 0.0f ? scalar[element] / curvature : 0.0f;
+}
+
+KERNEL void direction_weight(int element, const float *partial, int chunks, float *scalar)
+{
+    float energy = total(partial, chunks);
+    scalar[element + 2] = scalar[element] > 0.0f ? energy / scalar[element] : 0.0f;
+    scalar[element] = energy;
+}
+
+KERNEL void gradient_step(int v, const float *scalar, const vec *p, const vec *product, const vec *inverse, vec *solution,
+                          vec *left, vec *preconditioned)
+{
+    solution[v] = solution[v] + scalar[1] * p[v];
+    left[v] = left[v] - scalar[1] * product[v];
+    preconditioned[v] = symmetric_times(inverse + 2 * v, left[v]);
+}
+
+KERNEL void next_direction(int v, const float *scalar, const vec *preconditioned, vec *p)
+{
+    p[v] = preconditioned[v] + scalar[2] * p[v];
+}

@@ -1,0 +1,187 @@
+// Newton's matrix of the step: the second derivative of inertia, membrane, bending and contact at x, with every negative
+// eigenvalue cut to 0 (the isotropic ones in closed form: Smith, de Goes, Kim 2019), and its product with a vector.
+// Inertia, bending and soft pins are scalar rows and never change; the membrane is one 3×3 block an edge.
+#pragma once
+#include "membrane.h"
+
+// Rows of a 3×3 matrix.
+struct block {
+    vec row[3];
+};
+
+FUNCTION void add_outer(block *b, float weight, vec left, vec right)
+{
+    b->row[0] = b->row[0] + (weight * left.x) * right;
+    b->row[1] = b->row[1] + (weight * left.y) * right;
+    b->row[2] = b->row[2] + (weight * left.z) * right;
+}
+FUNCTION void add_identity(block *b, float weight)
+{
+    b->row[0].x += weight, b->row[1].y += weight, b->row[2].z += weight;
+}
+FUNCTION vec times(const vec *row, vec a) { return make_vec(dot(row[0], a), dot(row[1], a), dot(row[2], a)); }
+FUNCTION vec transposed_times(const vec *row, vec a) { return a.x * row[0] + a.y * row[1] + a.z * row[2]; }
+
+// ∂²E/∂F² of one triangle on F = (f1, f2): [[b11, b12], [b12ᵀ, b22]].
+struct membrane_hessian {
+    block b11, b12, b22;
+};
+
+// Adds weight · q⊗q for the direction q = (q1, q2) of F.
+FUNCTION void add_direction(membrane_hessian *b, float weight, vec q1, vec q2)
+{
+    add_outer(&b->b11, weight, q1, q1), add_outer(&b->b12, weight, q1, q2), add_outer(&b->b22, weight, q2, q2);
+}
+
+// Adds n⊗n for the out-of-plane motions, times the symmetric 2×2 matrix (m11, m12, m22) between the columns.
+FUNCTION void add_flip(membrane_hessian *b, vec n, float m11, float m12, float m22)
+{
+    add_outer(&b->b11, m11, n, n), add_outer(&b->b12, m12, n, n), add_outer(&b->b22, m22, n, n);
+}
+
+// k/2 (|f| − 1)²: along f the full stiffness, across it the tension's, none under compression.
+FUNCTION void add_length(block *b, float k, vec f)
+{
+    float size = length(f), across = size > 1.0f ? k * (1.0f - 1.0f / size) : 0.0f;
+    vec along = direction(f, make_vec(0.0f, 0.0f, 0.0f));
+    add_identity(b, across), add_outer(b, k - across, along, along);
+}
+
+// block: 3 per triangle, ∂²E/∂x_i∂x_j of its edges (corner k+1, corner k+2), k = 0, 1, 2. Arguments as membrane_project's.
+KERNEL void membrane_curvature(int t, const vec *x, const int *corners, const vec *rest_inverse, const vec *stiffness,
+                               const float *limit, vec *blocks)
+{
+    vec origin = x[corners[3 * t]], e1 = x[corners[3 * t + 1]] - origin, e2 = x[corners[3 * t + 2]] - origin;
+    vec d = rest_inverse[t], k = stiffness[t];
+    vec f1 = d.x * e1 + d.z * e2, f2 = d.y * e1 + d.w * e2;
+    vec r1, r2;
+    float trace, determinant;
+    polar_rotation(f1, f2, &r1, &r2, &trace, &determinant);
+    vec n = cross(r1, r2), zero = make_vec(0.0f, 0.0f, 0.0f);
+    block empty = {{zero, zero, zero}};
+    membrane_hessian b = {empty, empty, empty};
+
+    // singular values, and S = V diag(σ) Vᵀ with the angle of v1
+    float half = 0.5f * trace, spread = sqrtf(maximum(half * half - determinant, 0.0f));
+    float large = half + spread, small = half - spread;
+    float a11 = dot(f1, f1), a12 = dot(f1, f2), a22 = dot(f2, f2);
+    float cosine2 = 1.0f, sine2 = 0.0f, difference = a11 - a22, size = sqrtf(difference * difference + 4.0f * a12 * a12);
+    if (size > 1e-20f) cosine2 = difference / size, sine2 = 2.0f * a12 / size;
+
+    // k/2 ‖F − R‖²: identity, less the turn within the plane and the turns out of it, as far as they stay positive
+    float out_large = 1.0f / maximum(large, 1.0f), out_small = 1.0f / maximum(small, 1.0f);
+    float mean = 0.5f * (out_large + out_small), swing = 0.5f * (out_large - out_small);
+    add_identity(&b.b11, k.x), add_identity(&b.b22, k.x);
+    add_direction(&b, -0.5f * k.x * minimum(1.0f, 2.0f / maximum(trace, 1e-20f)), -1.0f * r2, r1);
+    add_flip(&b, n, -k.x * (mean + swing * cosine2), -k.x * swing * sine2, -k.x * (mean - swing * cosine2));
+    add_length(&b.b11, k.y, f1), add_length(&b.b22, k.z, f2);
+
+    if (k.w > 0.0f && large > limit[t]) {  // strain limit: k/2 Σ (σ − limit)₊²
+        float angle_cos = sqrtf(maximum(0.5f * (1.0f + cosine2), 0.0f));
+        float angle_sin = (sine2 < 0.0f ? -1.0f : 1.0f) * sqrtf(maximum(0.5f * (1.0f - cosine2), 0.0f));
+        vec u1 = angle_cos * r1 + angle_sin * r2, u2 = angle_cos * r2 - angle_sin * r1;
+        float pull_large = k.w * (large - limit[t]), pull_small = k.w * maximum(small - limit[t], 0.0f);
+        add_direction(&b, k.w, angle_cos * u1, angle_sin * u1);
+        if (pull_small > 0.0f) add_direction(&b, k.w, -angle_sin * u2, angle_cos * u2);
+        float turn = (pull_large + pull_small) / trace;
+        float shear = spread > 1e-6f * half ? (pull_large - pull_small) / (large - small) : k.w;
+        vec p1 = angle_cos * u2 - angle_sin * u1, p2 = angle_sin * u2 + angle_cos * u1;  // u1 v2ᵀ + u2 v1ᵀ
+        add_direction(&b, 0.5f * turn, -1.0f * r2, r1);
+        add_direction(&b, 0.5f * shear, p1, p2);
+        float lift_large = pull_large / large, lift_small = pull_small / maximum(small, 1e-20f);
+        float lift = 0.5f * (lift_large + lift_small), tilt = 0.5f * (lift_large - lift_small);
+        add_flip(&b, n, lift + tilt * cosine2, tilt * sine2, lift - tilt * cosine2);
+    }
+
+    vec g[3] = {make_vec(-d.x - d.z, -d.y - d.w, 0.0f), make_vec(d.x, d.y, 0.0f), make_vec(d.z, d.w, 0.0f)};
+    for (int edge = 0; edge < 3; ++edge) {
+        vec i = g[(edge + 1) % 3], j = g[(edge + 2) % 3];
+        for (int axis = 0; axis < 3; ++axis) {
+            vec mirrored = axis == 0 ? make_vec(b.b12.row[0].x, b.b12.row[1].x, b.b12.row[2].x)
+                         : axis == 1 ? make_vec(b.b12.row[0].y, b.b12.row[1].y, b.b12.row[2].y)
+                                     : make_vec(b.b12.row[0].z, b.b12.row[1].z, b.b12.row[2].z);
+            blocks[9 * t + 3 * edge + axis] = (i.x * j.x) * b.b11.row[axis] + (i.y * j.y) * b.b22.row[axis] +
+                                              (i.x * j.y) * b.b12.row[axis] + (i.y * j.x) * mirrored;
+        }
+    }
+}
+
+// The block of an edge from its one or two triangles. side: (2 per edge) 2 (3t + edge) + 1 where the triangle runs through
+// it the other way; −1 where there is none.
+KERNEL void edge_curvature(int edge, const int *side, const vec *triangle_block, vec *edge_block)
+{
+    vec zero = make_vec(0.0f, 0.0f, 0.0f), sum[3] = {zero, zero, zero};
+    for (int k = 0; k < 2; ++k) {
+        int at = side[2 * edge + k];
+        if (at < 0) continue;
+        const vec *row = triangle_block + 3 * (at / 2);
+        bool turned = at % 2 == 1;
+        sum[0] = sum[0] + (turned ? make_vec(row[0].x, row[1].x, row[2].x) : row[0]);
+        sum[1] = sum[1] + (turned ? make_vec(row[0].y, row[1].y, row[2].y) : row[1]);
+        sum[2] = sum[2] + (turned ? make_vec(row[0].z, row[1].z, row[2].z) : row[2]);
+    }
+    for (int axis = 0; axis < 3; ++axis) edge_block[3 * edge + axis] = sum[axis];
+}
+
+// The inverse of the 3×3 diagonal block of each vertex: the preconditioner. inverse: (2 per vertex) xx xy xz · yy yz zz.
+// incident: 2 edge + 1 where the vertex is the edge's second. contact_*: as in contact_residual; curvature, slide:
+// stiffness of a contact along the normal, across, and along the slip.
+KERNEL void block_inverse(int v, const float *diagonal, const int *edge_start, const int *edge_incident,
+                          const vec *edge_block, const int *contact_start, const int *contact_incident,
+                          const vec *barycentric, const vec *normal, const vec *slide, const vec *curvature,
+                          vec *inverse)
+{
+    vec zero = make_vec(0.0f, 0.0f, 0.0f);
+    block b = {{zero, zero, zero}};
+    add_identity(&b, diagonal[v]);
+    for (int k = edge_start[v]; k < edge_start[v + 1]; ++k) {
+        const vec *row = edge_block + 3 * (edge_incident[k] / 2);
+        for (int axis = 0; axis < 3; ++axis) b.row[axis] = b.row[axis] - row[axis];
+    }
+    for (int k = contact_start[v]; k < contact_start[v + 1]; ++k) {
+        int i = contact_incident[k] / 4;
+        float weight = component(barycentric[i], contact_incident[k] % 4);
+        add_identity(&b, weight * weight * curvature[i].y);
+        add_outer(&b, weight * weight * (curvature[i].x - curvature[i].y), normal[i], normal[i]);
+        add_outer(&b, weight * weight * (curvature[i].z - curvature[i].y), slide[i], slide[i]);
+    }
+    float xx = b.row[0].x, yy = b.row[1].y, zz = b.row[2].z;
+    float xy = 0.5f * (b.row[0].y + b.row[1].x), xz = 0.5f * (b.row[0].z + b.row[2].x), yz = 0.5f * (b.row[1].z + b.row[2].y);
+    float cxx = yy * zz - yz * yz, cxy = xz * yz - xy * zz, cxz = xy * yz - xz * yy;
+    float scale = 1.0f / (xx * cxx + xy * cxy + xz * cxz);
+    inverse[2 * v] = scale * make_vec(cxx, cxy, cxz);
+    inverse[2 * v + 1] = scale * make_vec(xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy);
+}
+
+// The relative motion of a contact's sides, times its stiffness.
+KERNEL void contact_curvature(int i, const int *corner, const vec *barycentric, const vec *normal, const vec *slide,
+                              const vec *curvature, int cloth_vertices, const vec *p, vec *force)
+{
+    vec moved = make_vec(0.0f, 0.0f, 0.0f);
+    force[i] = moved;
+    if (curvature[i].x <= 0.0f) return;
+    for (int k = 0; k < 4; ++k)
+        if (corner[4 * i + k] < cloth_vertices) moved = moved + component(barycentric[i], k) * p[corner[4 * i + k]];
+    float along = dot(moved, normal[i]), slipping = dot(moved, slide[i]);
+    force[i] = curvature[i].y * moved + ((curvature[i].x - curvature[i].y) * along) * normal[i] +
+               ((curvature[i].z - curvature[i].y) * slipping) * slide[i];
+}
+
+// product = K p. start, column, value, diagonal: the scalar rows of inertia, bending and soft pins.
+KERNEL void curvature_times(int v, const int *start, const int *column, const float *value, const float *diagonal,
+                            const float *free, const int *edge_start, const int *edge_incident, const int *edge_end,
+                            const vec *edge_block, const int *contact_start, const int *contact_incident,
+                            const vec *barycentric, const vec *contact_force, const vec *p, vec *product)
+{
+    vec own = p[v], sum = diagonal[v] * own;
+    for (int k = start[v]; k < start[v + 1]; ++k) sum = sum + value[k] * p[column[k]];
+    for (int k = edge_start[v]; k < edge_start[v + 1]; ++k) {
+        const vec *row = edge_block + 3 * (edge_incident[k] / 2);
+        vec apart = p[edge_end[k]] - own;
+        sum = sum + (edge_incident[k] % 2 == 0 ? times(row, apart) : transposed_times(row, apart));
+    }
+    for (int k = contact_start[v]; k < contact_start[v + 1]; ++k)
+        sum = sum + component(barycentric[contact_incident[k] / 4], contact_incident[k] % 4) * contact_force[contact_incident[k] / 4];
+    sum.w = 0.0f;
+    product[v] = free[v] * sum;
+}
