@@ -11,18 +11,25 @@ from .stress import Stress, body, cloth, held, jittered, scene
 
 
 def twist(vertices: int, frames: int) -> Scene:
-    """Eight full turns (2880°): every part ends in layered contact with every other.
+    """Eight full turns (2880°): every part ends in layered contact with every other."""
+    return _wrung(vertices, frames, 0.35)
 
-    The ends turn against each other and draw together; the rate of frames keeps a frame's turn below half a radian at
-    48 frames, where bodies and pins would cut the corner between frames.
-    """
+
+def slack_twist(vertices: int, frames: int) -> Scene:
+    """Eight full turns with half the length to spare: the rope coils up upon itself."""
+    return _wrung(vertices, frames, 0.5)
+
+
+def _wrung(vertices: int, frames: int, drawn: float) -> Scene:
+    """The ends turn against each other and draw together by a share `drawn` of the length. The rate of frames keeps a
+    frame's turn at 15° with 96 frames: between frames pins move along straight lines."""
     length, width = 0.8, 0.16
     strip = sheet(vertices, length, width)
     x = strip.positions[:, 0]
     turn = ramp(frames, 0.0, 1440.0)
     left, right = (turned(strip.positions, (1, 0, 0), side * turn) for side in (1, -1))
     path = np.where((x < 0)[None, :, None], left, right)
-    path[:, :, 0] *= 1.0 - ramp(frames, 0.0, 0.5)[:, None]
+    path[:, :, 0] *= 1.0 - ramp(frames, 0.0, drawn)[:, None]
     pins = held(strip, np.abs(x) > length / 2 - 1e-9, path)
     return scene([cloth("Strip", strip, pins=pins)], [], frames, fps=96.0, weightless=True)
 
@@ -152,6 +159,7 @@ def scissors(vertices: int, frames: int) -> Scene:
 
 FORCED = (
     Stress(twist, 96),
+    Stress(slack_twist, 96),
     Stress(knot, 72),
     Stress(funnel, 72),
     Stress(hands, 60),

@@ -36,7 +36,7 @@ def edge_on(vertices: int, frames: int) -> Scene:
 
 
 def blade_bowl(vertices: int, frames: int) -> Scene:
-    """Cloths in a bowl with a rotating blade: swept up from below at 3 m/s, no way out."""
+    """Cloths in a bowl with a rotating blade: swept up from below at nearly 4 m/s, no way out."""
     angle = np.linspace(0.0, np.pi / 2, 13)
     bowl = lathe([(0.2 * np.sin(a), 0.2 - 0.2 * np.cos(a)) if a else (0.0, 0.0) for a in angle], 32)
     blade = merged(box(0.22, 0.016, 0.004), cylinder(0.012, 0.05, 10, 2)).shifted(0.0, 0.0, 0.05)
