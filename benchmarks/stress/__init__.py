@@ -1,0 +1,1 @@
+"""Scenes made to break cloth solvers, each run frame by frame and checked by two independent programs."""

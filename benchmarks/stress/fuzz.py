@@ -1,0 +1,89 @@
+"""Random variations of the stress scenes, to look for what nobody thought of.
+
+    python -m taffeta.benchmarks.stress.fuzz [--first SEED] [--seconds S]
+
+A seed chooses the scene, the mesh, the time the motion takes, thickness, step rate, a wind-up of the cloths and a turn
+of everything, so any line can be run again. Prints one line a seed; exit code 1 where a frame intersects unreported.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from ...gpu_core.scene import Cloth, Collider, Scene
+from .run import Result, run
+from .scenes import SCENES
+from .shapes import Array, rotation
+from .stress import Stress
+
+PATIENCE = 12.0  #: s a seed
+
+
+def varied(base: Stress, generator: np.random.Generator) -> tuple[Stress, int, int, str]:
+    """(stress, vertices, frames, what was chosen in words)."""
+    vertices = int(generator.integers(40, 160))
+    frames = int(generator.integers(max(6, base.frames // 4), base.frames + 1))
+    thicker, slower = float(generator.choice([0.2, 1, 1, 3])), float(generator.choice([0.25, 0.5, 1]))
+    speed = float(generator.choice([0, 0, 3, 15]))
+    turn = rotation(tuple(generator.normal(size=3)), generator.uniform(0.0, 6.0))
+    pushes = [0.5 * speed * generator.normal(size=3) for _ in range(64)]
+
+    def build(vertices: int, frames: int) -> Scene:
+        scene = base.build(vertices, frames)
+        settings = replace(
+            scene.settings, step_rate=scene.settings.step_rate * slower, gravity=tuple(turn @ scene.settings.gravity)
+        )
+        cloths = tuple(_cloth(c, turn, thicker, push) for c, push in zip(scene.cloths, pushes, strict=False))
+        return Scene(cloths, tuple(_body(body, turn, thicker) for body in scene.colliders), settings)
+
+    build.__name__ = base.name
+    words = f"{base.name} {vertices} vertices, ξ × {thicker:g}, step rate × {slower:g}, push {speed:g} m/s"
+    return Stress(build, base.frames, base.squeezes), vertices, frames, words
+
+
+def _cloth(cloth: Cloth, turn: Array, thicker: float, push: Array) -> Cloth:
+    velocity = (np.zeros_like(cloth.positions) if cloth.velocities is None else cloth.velocities) @ turn.T + push
+    pins = cloth.pins
+    if pins is not None:
+        velocity[pins.vertices] = 0.0
+        pins = replace(pins, targets=np.asarray(pins.targets, np.float64) @ turn.T)
+    start = cloth.positions @ turn.T
+    return replace(cloth, positions=start, velocities=velocity, pins=pins, thickness=cloth.thickness * thicker)
+
+
+def _body(body: Collider, turn: Array, thicker: float) -> Collider:
+    path = (np.asarray(body.positions, np.float64) @ turn.T).astype(np.float32)
+    return replace(body, positions=path, thickness=body.thickness * thicker)
+
+
+def line(result: Result, squeezes: bool) -> str:
+    words = [f"{result.frames_done} of {result.frames} frames, stretch {result.largest_stretch:.2f}"]
+    if not result.free:
+        words.append(f"INTERSECTS in {result.intersecting_exact}: {result.first_finding}")
+    if result.released and not squeezes:
+        words.append(f"RELEASED {', '.join(result.released)} after {result.late_steps} late steps")
+    return "; ".join([*words, *([result.cut_off] if result.cut_off else [])])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--first", type=int, default=1, help="first seed")
+    parser.add_argument("--seconds", type=float, default=300.0)
+    options = parser.parse_args()
+    began, seed, free = time.perf_counter(), options.first, True
+    while time.perf_counter() - began < options.seconds:
+        generator = np.random.default_rng(seed)
+        stress, vertices, frames, words = varied(SCENES[str(generator.choice(list(SCENES)))], generator)
+        result = run(stress, vertices, frames, seconds=PATIENCE)
+        print(f"{seed}: {words}: {line(result, stress.squeezes)}", flush=True)
+        seed, free = seed + 1, free and result.free
+    sys.exit(0 if free else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,11 @@
+"""All stress scenes by name."""
+
+from __future__ import annotations
+
+from .forced import FORCED
+from .measured import MEASURED
+from .piled import PILED
+from .stress import Stress
+from .struck import STRUCK
+
+SCENES: dict[str, Stress] = {stress.name: stress for stress in (*FORCED, *STRUCK, *PILED, *MEASURED)}

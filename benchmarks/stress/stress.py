@@ -1,0 +1,88 @@
+"""What a stress scene is, and how its parts are put together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ...gpu_core.scene import Cloth, Collider, Material, Pins, Scene, Settings
+from .shapes import Array, Mesh
+
+
+@dataclass(frozen=True)
+class Stress:
+    """A scene by name. The first line of `build`'s docstring says what is hard about it."""
+
+    build: Callable[[int, int], Scene]  #: (vertices of all cloths together, frames) to a scene; both approximate
+    frames: int  #: of the full motion
+    squeezes: bool = False  #: bodies or pins leave less room than the thickness: only here may pairs be released
+
+    @property
+    def name(self) -> str:
+        return self.build.__name__
+
+    @property
+    def hardship(self) -> str:
+        return (self.build.__doc__ or "").split("\n")[0].rstrip(".")
+
+
+def cloth(
+    name: str,
+    mesh: Mesh,
+    *,
+    rest: Array | None = None,
+    pins: Pins | None = None,
+    velocity: tuple[float, float, float] | None = None,
+    thickness: float = 1.0e-3,
+    material: Material | None = None,
+) -> Cloth:
+    """rest: (N, 3), None = as it starts."""
+    start = mesh.positions
+    return Cloth(
+        name,
+        mesh.triangles,
+        start if rest is None else rest,
+        start,
+        material or Material(),
+        None if velocity is None else np.tile(velocity, (len(start), 1)),
+        pins=pins,
+        thickness=thickness,
+    )
+
+
+def held(mesh: Mesh, chosen: npt.NDArray[np.bool_], path: Array | None = None) -> Pins:
+    """Hard pins on the chosen (N,) vertices; path: (F, N, 3) of the whole mesh, None = they stay."""
+    at = np.flatnonzero(chosen).astype(np.int32)
+    return Pins(at, (mesh.positions[None] if path is None else path)[:, at])
+
+
+def body(name: str, mesh: Mesh, path: Array | None = None, *, thickness: float = 1.0e-3) -> Collider:
+    """path: (F, N, 3), None = it stays."""
+    where = mesh.positions[None] if path is None else path
+    return Collider(name, mesh.triangles, where.astype(np.float32), thickness=thickness)
+
+
+def scene(
+    cloths: list[Cloth],
+    bodies: list[Collider],
+    frames: int,
+    *,
+    fps: float = 24.0,
+    step_rate: float = 192.0,
+    weightless: bool = False,
+    tolerance: float = 0.015,
+) -> Scene:
+    gravity = (0.0, 0.0, 0.0 if weightless else -9.81)
+    settings = Settings(
+        1, frames, fps=fps, step_rate=step_rate, gravity=gravity, tolerance=tolerance, backend="cpu"
+    )  # fmt: skip
+    return Scene(tuple(cloths), tuple(bodies), settings)
+
+
+def jittered(mesh: Mesh, amount: float, seed: int = 1) -> Mesh:
+    """Each vertex moved by up to `amount` m, so that no symmetry holds a scene up."""
+    noise = np.random.default_rng(seed).uniform(-amount, amount, mesh.positions.shape)
+    return Mesh(mesh.positions + noise, mesh.triangles)
