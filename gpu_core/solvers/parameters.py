@@ -49,7 +49,7 @@ def paper() -> NdbParameters:
     return NdbParameters(
         system="constant",
         relaxation="a_jacobi", jacobi_weight=1.0, base="rest", gram="stored", filter="global", start="warm",
-        guess="inertial",
+        guess="inertial", bending="hinge",
         law=PAPER_LAW, limit="constant", forwarding=True, forwarding_cap=None,
         least_iterations=1, inner_tolerance=0.015, mean_share=1.0,
     )  # fmt: skip
