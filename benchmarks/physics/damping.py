@@ -88,5 +88,3 @@ def _swing(points: Points, triangles: Triangles, solve: Solve, rate: float) -> P
     cloth = Cloth("Sheet", triangles, points, points, material, pins=Pins(pinned, points[None, pinned]))
     motion = simulate(cloth, solve=solve, seconds=0.25, rate=rate, self_collision=False)
     return motion.centre()[-1]
-
-

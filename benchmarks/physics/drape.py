@@ -69,7 +69,7 @@ def coefficient(fabric: str, count: int, solve: Solve, seconds: float = 3.0, see
     noise = np.random.default_rng(seed).normal(0.0, 1.0e-5, points.shape)
     held = np.flatnonzero(np.hypot(points[:, 0], points[:, 1]) < TABLE + 1e-9).astype(np.int32)
     noise[held] = 0.0
-    preset = fabrics.FABRICS[fabric]
+    preset = next(f for f in fabrics.FABRICS if f.name.lower().startswith(fabric))
     cloth = Cloth("Disc", triangles, points, points + noise, preset.material, pins=Pins(held, points[None, held]))
     motion = simulate(cloth, solve=solve, seconds=seconds, keep_every=6)
     final = motion.positions[-1]
@@ -92,7 +92,9 @@ def cusick(solve: Solve, counts: tuple[int, ...] = (1000, 2000)) -> Iterator[Res
     for fabric, (low, high) in MEASURED.items():
         value, folds, speed = first[fabric] = coefficient(fabric, counts[0], solve)
         middle, half = 0.5 * (low + high), 0.5 * (high - low)
-        yield Result(f"drape coefficient, {fabric}, {counts[0]} vertices, {folds} folds", value, middle, half + 5.0, "%")
+        yield Result(
+            f"drape coefficient, {fabric}, {counts[0]} vertices, {folds} folds", value, middle, half + 5.0, "%"
+        )
         yield Result(f"drape coefficient, {fabric}: rms speed when read", speed, 0.0, None, "mm/s")
     before = first["cotton"][0]
     for count in counts[1:]:

@@ -39,7 +39,7 @@ class Result:
     @property
     def holds(self) -> bool | None:
         """None where there is no bound. Not a number never holds."""
-        return None if self.bound is None else abs(self.error) <= self.bound
+        return None if self.bound is None else bool(abs(self.error) <= self.bound)
 
 
 Scenario = Callable[[Solve], Iterable[Result]]

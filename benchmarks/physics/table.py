@@ -11,10 +11,9 @@ VERDICT = {True: "holds", False: "FAILS", None: "–"}
 
 PAGE = """# Physics against closed forms
 
-Written by `python -m taffeta.benchmarks.physics --save` on {processor}; the scenarios, with the derivation of each
-reference, are in `benchmarks/physics/`. "default" is the scene's own tolerance (15 mm/s); "tight" is 1 mm/s with up to 60
-iterations between two full CCDs, so what is left there is the formulation's error and not the iteration's. Rows without a
-bound are reported only.
+Written by `python -m taffeta.benchmarks.physics --save` on {processor}; the scenarios, with where each reference comes
+from, are in `benchmarks/physics/`. "default" is the scene's own tolerance (15 mm/s); "tight" is 1 mm/s with up to 60
+iterations between two full CCDs. Rows without a bound are reported only; an empty cell was not run.
 """
 
 
@@ -36,25 +35,31 @@ def row_text(result: Result, solve: str) -> str:
 
 
 def markdown(content: dict[str, Any]) -> str:
+    """The page of a physics.json."""
     parts = [PAGE.format(processor=content["processor"])]
-    for theme, rows in content["themes"].items():
-        parts.append(f"\n## {theme.capitalize()}\n\n")
+    themes: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in content["rows"]:
+        theme = themes.setdefault(row["scenario"].partition(".")[0], {})
+        theme.setdefault(row["quantity"], {})[row["solve"]] = row
+    for name, quantities in themes.items():
+        parts.append(f"\n## {name.capitalize()}\n\n")
         parts.append("| | measured, default | measured, tight | reference | bound | default | tight |\n")
         parts.append("|---|---|---|---|---|---|---|\n")
-        by_quantity: dict[str, dict[str, Any]] = {}
-        for row in rows:
-            by_quantity.setdefault(row["quantity"], {})[row["solve"]] = row
-        parts += [_line(quantity, solves) for quantity, solves in by_quantity.items()]
+        parts += [_line(quantity, solves) for quantity, solves in quantities.items()]
     return "".join(parts)
 
 
 def _line(quantity: str, solves: dict[str, dict[str, Any]]) -> str:
     some = next(iter(solves.values()))
-    measured = [f"{solves[s]['measured']:.4g}" if s in solves else "" for s in ("default", "tight")]
+    measured = [_measured(solves[s]["measured"]) if s in solves else "" for s in ("default", "tight")]
     verdicts = [VERDICT[solves[s]["holds"]] if s in solves else "" for s in ("default", "tight")]
     unit = f", {some['unit']}" if some["unit"] else ""
     cells = [quantity + unit, *measured, f"{some['reference']:.4g}", _error(some["bound"], some["relative"]), *verdicts]
     return f"| {' | '.join(cells)} |\n"
+
+
+def _measured(value: float | None) -> str:
+    return "none in range" if value is None else f"{value:.4g}"
 
 
 def _error(value: float | None, relative: bool) -> str:
