@@ -8,8 +8,8 @@ import numpy as np
 from scipy.spatial import Delaunay
 
 from ...gpu_core import fabrics
-from ...gpu_core.scene import Cloth, Pins
-from .motion import Positions, simulate
+from ...gpu_core.scene import Cloth, Material, Pins
+from .motion import GRAVITY, Positions, simulate
 from .result import Result, Solve
 from .shapes import Mesh, Triangles
 
@@ -69,8 +69,7 @@ def coefficient(fabric: str, count: int, solve: Solve, seconds: float = 3.0, see
     noise = np.random.default_rng(seed).normal(0.0, 1.0e-5, points.shape)
     held = np.flatnonzero(np.hypot(points[:, 0], points[:, 1]) < TABLE + 1e-9).astype(np.int32)
     noise[held] = 0.0
-    preset = next(f for f in fabrics.FABRICS if f.name.lower().startswith(fabric))
-    cloth = Cloth("Disc", triangles, points, points + noise, preset.material, pins=Pins(held, points[None, held]))
+    cloth = Cloth("Disc", triangles, points, points + noise, _material(fabric), pins=Pins(held, points[None, held]))
     motion = simulate(cloth, solve=solve, seconds=seconds, keep_every=6)
     final = motion.positions[-1]
     table, whole = shadow(points, triangles[np.isin(triangles, held).all(axis=1)]), shadow(points, triangles)
@@ -86,6 +85,16 @@ def _folds(points: Positions, final: Positions) -> int:
     return int(np.argmax(np.abs(np.fft.rfft(radius - radius.mean()))[2:20])) + 2
 
 
+def limpness(fabric: str) -> float:
+    """(a/c)³ = ρ g a³/D with a the overhang: what decides the coefficient of a sheet that does not stretch."""
+    material = _material(fabric)
+    return material.density * GRAVITY * (SPECIMEN - TABLE) ** 3 / material.bend
+
+
+def _material(fabric: str) -> Material:
+    return next(f for f in fabrics.FABRICS if f.name.lower().startswith(fabric)).material
+
+
 def cusick(solve: Solve, counts: tuple[int, ...] = (1000, 2000)) -> Iterator[Result]:
     """Each fabric at the first count; cotton at all of them."""
     first = {}
@@ -96,6 +105,7 @@ def cusick(solve: Solve, counts: tuple[int, ...] = (1000, 2000)) -> Iterator[Res
             f"drape coefficient, {fabric}, {counts[0]} vertices, {folds} folds", value, middle, half + 5.0, "%"
         )
         yield Result(f"drape coefficient, {fabric}: rms speed when read", speed, 0.0, None, "mm/s")
+        yield Result(f"drape coefficient, {fabric}: its (a/c)³", limpness(fabric), 0.0, None)
     before = first["cotton"][0]
     for count in counts[1:]:
         value, folds, _ = coefficient("cotton", count, solve)

@@ -31,10 +31,12 @@ def free_fall(solve: Solve) -> Iterator[Result]:
 
 
 def beside_contact(solve: Solve) -> Iterator[Result]:
-    """One mesh, two parts: one is squeezed between plates that close on it, the other falls."""
+    """One mesh, two parts: one is thrown at 10 m/s between two plates that close on it, the other falls."""
     points, triangles = square(9, 0.2)
     both = np.concatenate([points, points + [1.0, 0.0, 0.0]])
-    cloth = Cloth("Sheet", np.concatenate([triangles, triangles + 81]).astype(np.int32), both, both, VACUUM)
+    thrown = np.repeat([[0.0, 0.0, -10.0], [0.0, 0.0, 0.0]], 81, axis=0)
+    faces = np.concatenate([triangles, triangles + 81]).astype(np.int32)
+    cloth = Cloth("Sheet", faces, both, both, VACUUM, velocities=thrown)
     motion = simulate(cloth, _press(), solve=solve, seconds=0.25)
     drop = (motion.positions[0] - motion.positions[-1])[81:, 2]
     ideal = backward_euler_drop(48, 1 / 192)
