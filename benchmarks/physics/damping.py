@@ -1,0 +1,90 @@
+"""Numerical damping against backward Euler's own (validation.md §13), order in h (§14)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...gpu_core.scene import Cloth, Material, Pins
+from .motion import simulate
+from .result import Result, Solve
+from .shapes import Points, Triangles, square
+
+RATES = (60.0, 150.0, 300.0)
+
+
+def membrane_mode(solve: Solve) -> Iterator[Result]:
+    """First mode of a square under tension, 3.162 Hz: every step of BE leaves 1/√(1 + h²ω²) of its amplitude.
+
+    With q the mode's coordinate and p its velocity, √(q² + p²/ω²) falls by that factor in each step, exactly.
+    """
+    side, strain, stiffness, density, amplitude = 0.5, 0.01, 100.0, 0.2, 1.0e-3
+    points, triangles = square(21, side)
+    rest = points / (1.0 + strain)
+    mode = np.prod(np.cos(np.pi * points[:, :2] / side), axis=1)
+    border = np.flatnonzero(np.abs(points[:, :2]).max(axis=1) > 0.5 * side - 1e-9).astype(np.int32)
+    start = points + amplitude * mode[:, None] * [0.0, 0.0, 1.0]
+    material = Material(
+        density=density, stretch_warp=stiffness, stretch_weft=stiffness, shear=0.5 * stiffness, softening=1.0,
+        strain_limit=0.0, bend=0.0, air_drag=0.0,
+    )  # fmt: skip
+    cloth = Cloth("Square", triangles, rest, start, material, pins=Pins(border, points[None, border]))
+    # Rest area is what carries the mass, the deformed side is what the wave runs along.
+    tension, areal = stiffness * strain, density / (1.0 + strain) ** 2
+    omega = np.pi / side * np.sqrt(2.0 * tension * (1.0 + strain) ** -1 / areal)
+    for rate in RATES:
+        h = 1.0 / rate
+        motion = simulate(cloth, solve=solve, seconds=0.5, fps=rate, rate=rate, gravity=(0, 0, 0))
+        weight = mode / (mode**2).sum()
+        phase = (motion.positions[:, :, 2] @ weight) + 1j * (motion.velocities[:, :, 2] @ weight) / omega
+        count = len(phase) - 1
+        measured = np.log(abs(phase[0]) / abs(phase[-1])) / count
+        ideal = 0.5 * np.log1p((h * omega) ** 2)
+        turned = -np.unwrap(np.angle(phase))[-1] / (count * np.arctan(h * omega))
+        yield Result(f"membrane mode, h 1/{rate:.0f}: loss a step", measured, ideal, 0.03, "", True)
+        yield Result(f"membrane mode, h 1/{rate:.0f}: frequency beside BE's", turned, 1.0, 0.01, "", True)
+
+
+def pendulum(solve: Solve) -> Iterator[Result]:
+    """A narrow triangle hinged on its base: BE projects x + hv + h²g on the circle."""
+    for rate, x, y in ((50.0, -0.766389, -0.642377), (100.0, -0.809175, -0.587568), (200.0, -0.831152, -0.556045)):
+        points = np.array([[0.0, -0.05, 0.0], [0.0, 0.05, 0.0], [1.0, 0.0, 0.0]])
+        angle = np.radians(60.0)
+        start = points.copy()
+        start[2] = [np.sin(angle), 0.0, -np.cos(angle)]
+        stiffness = 1.0e4
+        material = Material(
+            density=1.0, stretch_warp=stiffness, stretch_weft=stiffness, shear=0.5 * stiffness, softening=1.0,
+            strain_limit=0.0, bend=0.0, air_drag=0.0,
+        )  # fmt: skip
+        hinge = np.array([0, 1], np.int32)
+        cloth = Cloth(
+            "Pendulum", np.array([[0, 1, 2]], np.int32), points, start, material, pins=Pins(hinge, start[None, hinge])
+        )
+        tip = simulate(cloth, solve=solve, seconds=1.0, fps=rate, rate=rate, self_collision=False).positions[-1, 2]
+        yield Result(
+            f"pendulum from 60°, h 1/{rate:.0f}: distance after 1 s from BE's place",
+            float(np.hypot(tip[0] - x, tip[2] - y)), 0.0, 1e-3, "m",
+        )  # fmt: skip
+
+
+def order(solve: Solve) -> Iterator[Result]:
+    """p = log₂(|u_h − u_h/2| / |u_h/2 − u_h/4|) of the centre of mass of a swinging sheet, free of contact."""
+    points, triangles = square(11, 0.5)
+    paths = {rate: _swing(points, triangles, solve, rate) for rate in (96.0, 192.0, 384.0, 768.0)}
+    rates = sorted(paths)
+    for coarse, middle, fine in zip(rates, rates[1:], rates[2:], strict=False):
+        first, second = (np.linalg.norm(paths[a] - paths[b]) for a, b in ((coarse, middle), (middle, fine)))
+        yield Result(f"order in h from 1/{coarse:.0f}", float(np.log2(first / second)), 1.0, 0.15)
+
+
+def _swing(points: Points, triangles: Triangles, solve: Solve, rate: float) -> Points:
+    pinned = np.array([0, 10], np.int32)
+    material = Material(
+        density=0.2, stretch_warp=100, stretch_weft=100, shear=50, softening=1.0, strain_limit=0.0, bend=1e-4,
+        air_drag=0.0,
+    )  # fmt: skip
+    cloth = Cloth("Sheet", triangles, points, points, material, pins=Pins(pinned, points[None, pinned]))
+    motion = simulate(cloth, solve=solve, seconds=0.25, rate=rate, self_collision=False)
+    return motion.centre()[-1]

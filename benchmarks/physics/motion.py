@@ -1,0 +1,88 @@
+"""Running a scene and reading its motion; the CPU backend, so that every machine measures the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from ...gpu_core.backend import select
+from ...gpu_core.elasticity.assembly import assemble
+from ...gpu_core.scene import Cloth, Collider, Scene, Settings
+from ...gpu_core.simulator import FrameReport, Simulator
+from .result import Solve
+
+GRAVITY = 9.81  #: m/s²
+Positions = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Every frame of a run. N vertices of all cloths in one row."""
+
+    positions: Positions  #: (F, N, 3) m
+    velocities: Positions  #: (F, N, 3) m/s, of the last step before each frame
+    mass: npt.NDArray[np.float64]  #: (N,) kg
+    reports: list[FrameReport]  #: F − 1
+    interval: float  #: between frames, s
+
+    def centre(self) -> Positions:
+        """(F, 3) of mass."""
+        return np.asarray(np.einsum("fnk,n->fk", self.positions, self.mass) / self.mass.sum())
+
+    def centre_velocity(self) -> Positions:
+        """(F, 3) of mass."""
+        return np.asarray(np.einsum("fnk,n->fk", self.velocities, self.mass) / self.mass.sum())
+
+    def rms_speed(self) -> npt.NDArray[np.float64]:
+        """(F,) over the vertices."""
+        return np.asarray(np.sqrt((self.velocities**2).sum(2).mean(1)))
+
+
+def simulate(
+    cloths: Cloth | Sequence[Cloth],
+    colliders: Sequence[Collider] = (),
+    *,
+    solve: Solve,
+    seconds: float,
+    rate: float = 192.0,
+    fps: float = 24.0,
+    gravity: tuple[float, float, float] = (0.0, 0.0, -GRAVITY),
+    self_collision: bool = True,
+    stop: Callable[[Simulator, FrameReport], bool] | None = None,
+    keep_every: int = 1,
+) -> Motion:
+    """stop: asked after each frame whether the run may end. keep_every: of how many frames one is kept."""
+    cloths = (cloths,) if isinstance(cloths, Cloth) else tuple(cloths)
+    frames = 1 + round(seconds * fps)
+    settings = Settings(
+        1, frames, fps=fps, step_rate=rate, gravity=gravity, self_collision=self_collision,
+        tolerance=solve.tolerance, backend="cpu",
+    )  # fmt: skip
+    scene = Scene(cloths, tuple(_lasting(body, frames) for body in colliders), settings)
+    simulator = Simulator(scene, select("cpu"), solve.parameters)
+    mass = assemble(cloths, settings.step, "hinge", limit_in_hessian=False).mass
+    count = len(mass)
+
+    def velocities() -> Positions:
+        return simulator.state()["velocity"][:count, :3].astype(np.float64)
+
+    positions, speeds, reports = [np.concatenate(simulator.positions())], [velocities()], []
+    for frame in range(1, frames):
+        reports.append(simulator.advance_frame())
+        if frame % keep_every == 0:
+            positions.append(np.concatenate(simulator.positions()))
+            speeds.append(velocities())
+        if stop is not None and stop(simulator, reports[-1]):
+            break
+    return Motion(np.array(positions), np.array(speeds), mass, reports, keep_every / fps)
+
+
+def _lasting(body: Collider, frames: int) -> Collider:
+    """An animation that is shorter than the run stays where it ends."""
+    given = len(body.positions)
+    if given in (1, frames):
+        return body
+    return replace(body, positions=body.positions[np.minimum(np.arange(frames), given - 1)])

@@ -1,0 +1,64 @@
+"""What the mesh's mirror image and its numbering must not change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...gpu_core.scene import Cloth, Collider, Material
+from .motion import Motion, simulate
+from .result import Result, Solve
+from .shapes import Mesh, square
+
+SIDE = 21
+SECONDS = (0.25, 0.5, 1.0)
+
+
+def block() -> Collider:
+    """A cube of 12 cm with its top at z = 0, cut alike on both sides of x = 0."""
+    points, triangles = square(3, 0.12, diagonals="mirrored")
+    top = len(points)
+    bottom = points - [0.0, 0.0, 0.12]
+    ring = [0, 1, 2, 5, 8, 7, 6, 3]  # once around the 3 × 3 vertices
+    walls = [
+        face
+        for a, b in zip(ring, ring[1:] + ring[:1], strict=True)
+        for face in ([a, a + top, b], [b, a + top, b + top])
+    ]
+    faces = np.concatenate([triangles, triangles[:, ::-1] + top, np.array(walls)]).astype(np.int32)
+    return Collider("Block", faces, np.concatenate([points, bottom])[None].astype(np.float32))
+
+
+def _drape(mesh: Mesh, order: np.ndarray, solve: Solve) -> Motion:
+    """order: (N,) new number → old number."""
+    points, triangles = mesh
+    number = np.argsort(order)
+    cloth = Cloth("Sheet", number[triangles].astype(np.int32), points[order], points[order] + [0, 0, 0.01], Material())
+    return simulate(cloth, [block()], solve=solve, seconds=SECONDS[-1])
+
+
+def mirror(solve: Solve) -> Iterator[Result]:
+    """A square laid on a block, everything symmetric about x = 0: rms distance of a vertex from its mirror image."""
+    mesh = square(SIDE, 0.3, diagonals="mirrored")
+    motion = _drape(mesh, np.arange(SIDE**2), solve)
+    twin = np.arange(SIDE**2).reshape(SIDE, SIDE)[::-1].ravel()
+    for seconds in SECONDS:
+        x = motion.positions[round(24 * seconds)]
+        apart = np.linalg.norm(x - x[twin] * [-1.0, 1.0, 1.0], axis=1)
+        yield Result(f"mirror image after {seconds} s, rms", 1e3 * _rms(apart), 0.0, 1.0, "mm")
+
+
+def numbering(solve: Solve) -> Iterator[Result]:
+    """The same drape with shuffled vertices: rms distance between the two."""
+    mesh = square(SIDE, 0.3)
+    order = np.random.default_rng(3).permutation(SIDE**2)
+    plain, shuffled = _drape(mesh, np.arange(SIDE**2), solve), _drape(mesh, order, solve)
+    for seconds in SECONDS:
+        frame = round(24 * seconds)
+        apart = np.linalg.norm(plain.positions[frame][order] - shuffled.positions[frame], axis=1)
+        yield Result(f"numbering, apart after {seconds} s, rms", 1e3 * _rms(apart), 0.0, 1.0, "mm")
+
+
+def _rms(values: np.ndarray) -> float:
+    return float(np.sqrt((values**2).mean()))

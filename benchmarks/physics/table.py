@@ -1,0 +1,68 @@
+"""Results as lines of a terminal and as a page."""
+
+from __future__ import annotations
+
+import platform
+from typing import Any
+
+from .result import Result
+
+VERDICT = {True: "holds", False: "FAILS", None: "–"}
+
+PAGE = """# Physics against closed forms
+
+Written by `python -m taffeta.benchmarks.physics --save` on {processor}; the scenarios, with where each reference comes
+from, are in `benchmarks/physics/`. "default" is the scene's own tolerance (15 mm/s); "tight" is 1 mm/s with up to 60
+iterations between two full CCDs. Rows without a bound are reported only; an empty cell was not run.
+"""
+
+
+def processor() -> str:
+    """The CPU's name."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
+            names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+            return next(names, platform.machine())
+    except OSError:
+        return platform.processor() or platform.machine()
+
+
+def row_text(result: Result, solve: str) -> str:
+    """One line of at most 140 characters."""
+    error, bound = _error(result.error, result.relative), _error(result.bound, result.relative)
+    numbers = f"{result.measured:11.5g}{result.reference:11.5g} {result.unit:14}{error:>10}{bound:>9}"
+    return f"{result.quantity[:62]:63}{solve:8}{numbers}  {VERDICT[result.holds]}"
+
+
+def markdown(content: dict[str, Any]) -> str:
+    """The page of a physics.json."""
+    parts = [PAGE.format(processor=content["processor"])]
+    themes: dict[str, dict[str, dict[str, Any]]] = {}
+    for row in content["rows"]:
+        theme = themes.setdefault(row["scenario"].partition(".")[0], {})
+        theme.setdefault(row["quantity"], {})[row["solve"]] = row
+    for name, quantities in themes.items():
+        parts.append(f"\n## {name.capitalize()}\n\n")
+        parts.append("| | measured, default | measured, tight | reference | bound | default | tight |\n")
+        parts.append("|---|---|---|---|---|---|---|\n")
+        parts += [_line(quantity, solves) for quantity, solves in quantities.items()]
+    return "".join(parts)
+
+
+def _line(quantity: str, solves: dict[str, dict[str, Any]]) -> str:
+    some = next(iter(solves.values()))
+    measured = [_measured(solves[s]["measured"]) if s in solves else "" for s in ("default", "tight")]
+    verdicts = [VERDICT[solves[s]["holds"]] if s in solves else "" for s in ("default", "tight")]
+    unit = f", {some['unit']}" if some["unit"] else ""
+    cells = [quantity + unit, *measured, f"{some['reference']:.4g}", _error(some["bound"], some["relative"]), *verdicts]
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _measured(value: float | None) -> str:
+    return "none in range" if value is None else f"{value:.4g}"
+
+
+def _error(value: float | None, relative: bool) -> str:
+    if value is None:
+        return "–"
+    return f"{100 * value:+.2f} %".replace("+", "") if relative else f"{value:.3g}"
