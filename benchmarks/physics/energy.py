@@ -41,7 +41,7 @@ def free_run(solve: Solve, seconds: float = 1.0) -> Iterator[Result]:
         [0 * points[:, 0], np.sin(20 * points[:, 1]), np.cos(25 * points[:, 0] + 10 * points[:, 1])], axis=1
     )
     cloth = Cloth("Sheet", triangles, points, points, Material(air_drag=0.0), velocities=0.7 * shake + [0.2, 0.0, 1.0])
-    data = assemble((cloth,), 1.0 / RATE, "hinge", limit_in_hessian=False)
+    data = assemble((cloth,), 1.0 / RATE, solve.parameters.bending, limit_in_hessian=False)
     for name, g in (("gravity off", 0.0), ("gravity on", GRAVITY)):
         motion = simulate(cloth, solve=solve, seconds=seconds, fps=RATE, rate=RATE, gravity=(0.0, 0.0, -g))
         elastic = np.array([elastic_energy(data, x) for x in motion.positions])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from ...gpu_core.scene import Settings
 from ...gpu_core.solvers.parameters import NdbParameters
 
 
@@ -17,8 +18,8 @@ class Solve:
     parameters: NdbParameters = field(default_factory=NdbParameters)
 
 
-DEFAULT = Solve("default", 0.015)
-TIGHT = Solve("tight", 0.001, NdbParameters(inner_iterations=60, outer_iterations=20))
+DEFAULT = Solve("default", Settings.tolerance)
+TIGHT = Solve("tight", 0.002, NdbParameters(inner_iterations=60, outer_iterations=20))
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,8 @@ KERNEL void step_velocity(int v, const vec *start, const vec *solved, const vec 
                           float h, const vec *gravity, vec *velocity, float *gravity_share)
 {
     vec cut = solved[v] - reached[v];
-    vec after = (1.0f / h) * (dot(cut, cut) == 0.0f ? displacement[v] : reached[v] - start[v]);
+    vec way = dot(cut, cut) == 0.0f ? displacement[v] : reached[v] - start[v];
+    vec after = make_vec(way.x / h, way.y / h, way.z / h);  // (1/h) h is not 1: each step would lose momentum
     float strength = h * dot(*gravity, *gravity);
     gravity_share[v] = strength > 0.0f ? clamp(dot(after - velocity[v], *gravity) / strength, 0.0f, 1.0f) : 1.0f;
     velocity[v] = after;
