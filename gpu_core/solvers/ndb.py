@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from ..backend import Backend
 from ..contact.barrier import Ages, Contacts, VertexData, no_ages
 from ..contact.filter import Filter
 from ..contact.pairs import Pairs, Proximity
 from .elastic import Elastic
 from .global_step import GlobalStep
+from .momentum import Momentum
 from .newton import NewtonStep
 from .parameters import NdbParameters
 
@@ -74,7 +77,8 @@ class Ndb:
         self.inner_tolerance = (parameters.inner_tolerance or tolerance) * step
         self.outer_tolerance = 2.0 * self.inner_tolerance
         self.x, self.start = (xp.zeros((filter_.vertices, 4), xp.float32) for _ in range(2))
-        self.z, self.displacement = (xp.zeros((vertices.cloth, 4), xp.float32) for _ in range(2))
+        self.z, self.displacement, self.inertial = (xp.zeros((vertices.cloth, 4), xp.float32) for _ in range(3))
+        self.momentum = Momentum(backend, vertices, elastic.pin_stiffness, cloths) if parameters.momentum else None
         self.free = xp.zeros((filter_.vertices, 1), bool)
         self.free[: vertices.cloth, 0] = vertices.free != 0
         self._elastic_residual = elastic.residual_launches(self.x, self.z, system)
@@ -84,6 +88,7 @@ class Ndb:
         """One step of length h. target: (V, 4) where hard pins and colliders go; free vertices' rows are not read."""
         report = StepReport()
         self.start[:] = state.x
+        self._coast = self.h * state.velocity  # the displacement of a step without forces
         self._inertia(state, target)  # z ← x* + h v + h²(g + M⁻¹δf)
         self._warm_start()  # x ← ModalLG(I + Ψ) in span(U)
 
@@ -117,6 +122,7 @@ class Ndb:
         self.elastic.inertia_target(
             self.start, state.velocity, state.forwarded, share, self.displacement, self.x, self.z
         )
+        self.inertial[:] = self.displacement + ((1.0 - share) * self.h**2)[:, None] * self.elastic.gravity
         self.x[:] = xp.where(self.free, self.x, target)
         pinned = self.x[:cloth] - self.start[:cloth]
         self.displacement[:] = xp.where(self.free[:cloth], self.displacement, pinned)
@@ -175,13 +181,26 @@ class Ndb:
                 raise DivergenceError
             if change <= self.inner_tolerance and k + 1 >= self.parameters.least_iterations:
                 break
+        if self.momentum:
+            self.momentum.restore(contacts, self.inertial, self.x, self.displacement)
         return change
 
     def _change(self) -> float:
-        """‖Δx‖: the largest of a vertex, or the root mean square of a cloth over `mean_share` where that is more."""
-        square = (self.system.increment**2).sum(axis=1)
-        mean = max(float(square[a:b].mean()) for a, b in pairwise(self.cloths))
-        return float(max(float(square.max()), mean / self.parameters.mean_share**2) ** 0.5)
+        """‖Δx‖: the largest of a vertex, or the root mean square of a cloth over `mean_share` where that is more.
+
+        Where a cloth's velocity changes by less than the tolerance in this step, Δx counts as many times more: a slide
+        that begins must not look converged while it stands, nor may rest be made of what the iterations leave.
+        """
+        xp, parameters, usual = self.backend.xp, self.parameters, self.inner_tolerance
+        square, gained = ((a * a).sum(axis=1) for a in (self.system.increment, self.displacement - self._coast))
+        change = [0.0]
+        for a, b in pairwise(self.cloths):
+            largest, mean, gain = (
+                float(xp.sqrt(v)) for v in (square[a:b].max(), square[a:b].mean(), gained[a:b].mean())
+            )
+            wanted = max(parameters.acceleration_share * gain / parameters.mean_share, parameters.finest * self.h)
+            change.append(max(usual / wanted, 1.0) * np.maximum(largest, mean / parameters.mean_share))
+        return float(np.max(change))  # not a number, if any is
 
     def _residual_launches(self, contacts: Contacts | None) -> list[Any]:
         system = self.system

@@ -24,6 +24,9 @@ class NdbParameters:
     late_iterations: int = 40  #: most full CCDs while a collider has not arrived
     inner_tolerance: float | None = None  #: ‖Δx‖∞ as a velocity, m/s; None = the scene's tolerance
     mean_share: float = 0.03  #: root mean square of ‖Δx‖ over a cloth that counts as converged, relative to the largest
+    acceleration_share: float = 0.1  #: of the change of a cloth's velocity in a step, that ‖Δx‖ (rms) may be besides
+    finest: float = 2.0e-3  #: tolerance that a cloth without acceleration is solved to, m/s
+    momentum: bool = True  #: cloth that nothing holds moves as a whole exactly as inertia has it (momentum.py)
     relaxation: Literal["chebyshev", "jacobi", "a_jacobi"] = "chebyshev"
     sweeps: int = 20  #: relaxation sweeps of a global solve
     jacobi_weight: float | None = None  #: ω; None = 1.33/λ_max(D⁻¹H), the largest that is stable with some reserve
@@ -51,7 +54,7 @@ def paper() -> NdbParameters:
         relaxation="a_jacobi", jacobi_weight=1.0, base="rest", gram="stored", filter="global", start="warm",
         guess="inertial", bending="hinge",
         law=PAPER_LAW, limit="constant", forwarding=True, forwarding_cap=None,
-        least_iterations=1, inner_tolerance=0.015, mean_share=1.0,
+        least_iterations=1, inner_tolerance=0.015, mean_share=1.0, finest=1.0e6, momentum=False,
     )  # fmt: skip
 
 
