@@ -39,6 +39,16 @@ FUNCTION bool own_contact(const int *c, bool edges, const float weight[4], const
     return true;
 }
 
+// Share of its stiffness that an edge–edge pair keeps towards the ends of its edges, where vertex–triangle pairs bear the
+// load: else a vertex that lies on an edge of a floor makes and breaks such pairs by rounding alone, and friction's anchor
+// goes with each.
+FUNCTION float inner_share(const float weight[4])
+{
+    const float border = 0.05f;
+    float least = minimum(minimum(fabsf(weight[0]), fabsf(weight[1])), minimum(fabsf(weight[2]), fabsf(weight[3])));
+    return minimum(least / border, 1.0f);
+}
+
 // Closest points and normal at the last feasible state x⁻, the stiffness of H under the pair's cloth corners, and the
 // gap to aim for: of what the gap at the step's start lacks to ξ + d̂, the share `recovery` (never less than ξ + d̂/2).
 // A contact that recovers all at once (1, the default) can throw its sides apart at up to d̂/h.
@@ -64,6 +74,7 @@ KERNEL void contact_geometry(int i, const int *feature, const int *corner, const
         share += fabsf(now.weight[k]);
     }
     stiffness[i] = share > 0.0f ? sum / share : 0.0f;
+    if (feature[2 * i] < 0) stiffness[i] *= inner_share(now.weight);
 }
 
 // Barycentric coordinates of sample k of a pair: the centre; three points around it; six.
