@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
 from ...gpu_core.scene import Cloth, Material, Pins
 from .motion import simulate
 from .result import Result, Solve
-from .shapes import Points, Triangles, square
+from .shapes import Points, square
 
 RATES = (60.0, 150.0, 300.0)
 
@@ -70,21 +71,36 @@ def pendulum(solve: Solve) -> Iterator[Result]:
 
 
 def order(solve: Solve) -> Iterator[Result]:
-    """p = log₂(|u_h − u_h/2| / |u_h/2 − u_h/4|) of the centre of mass of a swinging sheet, free of contact."""
+    """p = log₂(|u_h − u_h/2| / |u_h/2 − u_h/4|) of the centre of mass of a sheet that swings, free of contact.
+
+    About an edge from 30° it moves smoothly. Held by two corners and level at first it falls and comes taut with a jerk
+    that these steps do not resolve: its order nears 1 only as they become small.
+    """
     points, triangles = square(11, 0.5)
-    paths = {rate: _swing(points, triangles, solve, rate) for rate in (96.0, 192.0, 384.0, 768.0)}
-    rates = sorted(paths)
-    for coarse, middle, fine in zip(rates, rates[1:], rates[2:], strict=False):
-        first, second = (np.linalg.norm(paths[a] - paths[b]) for a, b in ((coarse, middle), (middle, fine)))
-        yield Result(f"order in h from 1/{coarse:.0f}", float(np.log2(first / second)), 1.0, 0.15)
+    angle = np.radians(30.0)
+    below = (points[:, 0] + 0.25)[:, None] * [np.sin(angle), 0.0, -np.cos(angle)] + points * [0.0, 1.0, 0.0]
+    edge, corners = np.flatnonzero(points[:, 0] < -0.25 + 1e-9), np.array([0, 10])
+    scenes: tuple[tuple[str, Points, np.ndarray, float, tuple[float, ...]], ...] = (
+        ("about an edge", below, edge, 0.5, (96.0, 192.0, 384.0, 768.0)),
+        ("by two corners", points, corners, 0.25, (96.0, 192.0, 384.0, 768.0, 1536.0, 3072.0)),
+    )
+    for name, start, held, seconds, rates in scenes:
+        pins = Pins(held.astype(np.int32), start[None, held])
+        cloth = Cloth("Sheet", triangles, points, start, _limp(), pins=pins)
+        ends = [_centre_after(cloth, solve, seconds, rate) for rate in rates]
+        apart = [float(np.linalg.norm(a - b)) for a, b in pairwise(ends)]
+        for rate, (first, second) in zip(rates, pairwise(apart), strict=False):
+            p = float(np.log2(first / second))
+            yield Result(f"order in h from 1/{rate:.0f}, sheet held {name}", p, 1.0, 0.15)
 
 
-def _swing(points: Points, triangles: Triangles, solve: Solve, rate: float) -> Points:
-    pinned = np.array([0, 10], np.int32)
-    material = Material(
+def _limp() -> Material:
+    return Material(
         density=0.2, stretch_warp=100, stretch_weft=100, shear=50, softening=1.0, strain_limit=0.0, bend=1e-4,
         air_drag=0.0,
     )  # fmt: skip
-    cloth = Cloth("Sheet", triangles, points, points, material, pins=Pins(pinned, points[None, pinned]))
-    motion = simulate(cloth, solve=solve, seconds=0.25, rate=rate, self_collision=False)
-    return motion.centre()[-1]
+
+
+def _centre_after(cloth: Cloth, solve: Solve, seconds: float, rate: float) -> Points:
+    motion = simulate(cloth, solve=solve, seconds=seconds, rate=rate, self_collision=False)
+    return np.asarray(motion.centre()[-1])

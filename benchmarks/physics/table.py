@@ -5,15 +5,15 @@ from __future__ import annotations
 import platform
 from typing import Any
 
-from .result import Result
+from .result import DEFAULT, TIGHT, Result
 
 VERDICT = {True: "holds", False: "FAILS", None: "–"}
 
 PAGE = """# Physics against closed forms
 
 Written by `python -m taffeta.benchmarks.physics --save` on {processor}; the scenarios, with where each reference comes
-from, are in `benchmarks/physics/`. "default" is the scene's own tolerance (15 mm/s); "tight" is 1 mm/s with up to 60
-iterations between two full CCDs. Rows without a bound are reported only; an empty cell was not run.
+from, are in `benchmarks/physics/`. "default" is the scene's own tolerance ({default:g} m/s); "tight" is {tight:g} m/s with
+up to 60 iterations between two full CCDs. Rows without a bound are reported only; an empty cell was not run.
 """
 
 
@@ -36,7 +36,7 @@ def row_text(result: Result, solve: str) -> str:
 
 def markdown(content: dict[str, Any]) -> str:
     """The page of a physics.json."""
-    parts = [PAGE.format(processor=content["processor"])]
+    parts = [PAGE.format(processor=content["processor"], default=DEFAULT.tolerance, tight=TIGHT.tolerance)]
     themes: dict[str, dict[str, dict[str, Any]]] = {}
     for row in content["rows"]:
         theme = themes.setdefault(row["scenario"].partition(".")[0], {})
