@@ -81,9 +81,9 @@ def thresholds(solve: Solve) -> Iterator[Result]:
             yield Result(f"tan θ where sliding starts, μ {friction}, {floor}", found, friction, 0.02, relative=True)
 
 
-def sliding(solve: Solve) -> Iterator[Result]:
+def sliding(solve: Solve, floors: tuple[FloorKind, ...] = FLOORS) -> Iterator[Result]:
     """Acceleration from 0.25 s to 0.75 s."""
-    for floor in FLOORS:
+    for floor in floors:
         for friction in (0.1, 0.3, 0.6):
             tangent = friction + 0.2
             angle = np.arctan(tangent)
@@ -95,9 +95,9 @@ def sliding(solve: Solve) -> Iterator[Result]:
             )
 
 
-def creep(solve: Solve) -> Iterator[Result]:
+def creep(solve: Solve, floors: tuple[FloorKind, ...] = FLOORS) -> Iterator[Result]:
     """Speed below the threshold, mean of the second half second. The bound is that of rest."""
-    for floor in FLOORS:
+    for floor in floors:
         for share in (0.5, 0.9, 0.98):
             path, _ = along(slope(0.3, 0.3 * share, floor, solve, 1.0), 0.3 * share)
             speed = 1e3 * (path[24] - path[12]) / 0.5

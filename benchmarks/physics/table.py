@@ -12,8 +12,8 @@ VERDICT = {True: "holds", False: "FAILS", None: "–"}
 PAGE = """# Physics against closed forms
 
 Written by `python -m taffeta.benchmarks.physics --save` on {processor}; the scenarios, with where each reference comes
-from, are in `benchmarks/physics/`. "default" is the scene's own tolerance ({default:g} m/s); "tight" is {tight:g} m/s with
-up to 60 iterations between two full CCDs. Rows without a bound are reported only; an empty cell was not run.
+from, are in `benchmarks/physics/`. "default" is the scene's own tolerance ({default:g} m/s); "tight" is {tight:g} m/s,
+with up to 60 iterations between two full CCDs. Rows without a bound are reported only; an empty cell was not run.
 """
 
 

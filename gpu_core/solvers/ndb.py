@@ -191,16 +191,13 @@ class Ndb:
         Where a cloth's velocity changes by less than the tolerance in this step, Δx counts as many times more: a slide
         that begins must not look converged while it stands, nor may rest be made of what the iterations leave.
         """
-        xp, parameters, usual = self.backend.xp, self.parameters, self.inner_tolerance
+        xp, parameters = self.backend.xp, self.parameters
         square, gained = ((a * a).sum(axis=1) for a in (self.system.increment, self.displacement - self._coast))
-        change = [0.0]
-        for a, b in pairwise(self.cloths):
-            largest, mean, gain = (
-                float(xp.sqrt(v)) for v in (square[a:b].max(), square[a:b].mean(), gained[a:b].mean())
-            )
-            wanted = max(parameters.acceleration_share * gain / parameters.mean_share, parameters.finest * self.h)
-            change.append(max(usual / wanted, 1.0) * np.maximum(largest, mean / parameters.mean_share))
-        return float(np.max(change))  # not a number, if any is
+        sizes = [(square[a:b].max(), square[a:b].mean(), gained[a:b].mean()) for a, b in pairwise(self.cloths)]
+        largest, mean, gain = self.backend.host(xp.sqrt(xp.stack([xp.stack(values) for values in sizes]))).T
+        wanted = np.maximum(parameters.acceleration_share * gain / parameters.mean_share, parameters.finest * self.h)
+        factor = np.maximum(self.inner_tolerance / wanted, 1.0)
+        return float(np.max(factor * np.maximum(largest, mean / parameters.mean_share)))  # not a number, if any is
 
     def _residual_launches(self, contacts: Contacts | None) -> list[Any]:
         system = self.system
