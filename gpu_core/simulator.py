@@ -74,7 +74,8 @@ class Simulator:
         self._names = [cloth.name for cloth in scene.cloths] + [body.name for body in scene.colliders]
         self._centre = _centre(scene)
         assembly = assemble(
-            scene.cloths, settings.step, self.parameters.bending, limit_in_hessian=self.parameters.limit == "constant"
+            scene.cloths, settings.step, self.parameters.bending, limit_in_hessian=self.parameters.limit == "constant",
+            limit_ratio=self.parameters.limit_ratio,
         )
         self._offsets, self.cloth_vertices = assembly.offsets, assembly.vertices
         self._edges = unique_edges(assembly.triangles)
