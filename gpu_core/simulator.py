@@ -179,10 +179,18 @@ class Simulator:
         )  # fmt: skip
         return Ndb(
             backend, parameters, elastic, system, proximity,
-            Filter(backend, surface.vertices, assembly.vertices), vertices,
+            self._filter(system.free), vertices,
             backend.array(vectors(assembly.rest)), step, scene.settings.tolerance,
             assembly.offsets.tolist(),
         )  # fmt: skip
+
+    def _filter(self, free: Any) -> Filter:
+        """free: (N,) 0 = hard pin."""
+        xp, cloths = self.backend.xp, len(self.scene.cloths)
+        body = xp.maximum(self.backend.array(self._surface.object, np.int32) - cloths, -1)
+        held = xp.ones(self._surface.vertices, xp.int32)
+        held[: self.cloth_vertices] = free == 0
+        return Filter(self.backend, held, body, len(self.scene.colliders))
 
     def _thickness(self, wanted: npt.NDArray[np.float64], assembly: Assembly) -> npt.NDArray[np.float64]:
         """(V,) the thickness that the mesh can resolve, m; says where that is less than what was asked for."""

@@ -116,7 +116,8 @@ def test_a_filtered_motion_is_free_of_collisions(name):
     surface = Surface(len(x0), both, len(triangles), np.repeat([0, 1], [count, len(body)]).astype(np.int32))
     found = BroadPhase(cpu, surface, x0, np.array([True, True])).detect(vectors(x0), vectors(x1), 2e-3, 0.0)
     pairs = Pairs(found.count, found.feature, found.corner, *(np.full(found.count, 1e-3, np.float32) for _ in range(2)))
-    filter_ = Filter(cpu, len(x0), count)
+    body = np.repeat(np.array([-1, 0], np.int32), [count, len(body)])
+    filter_ = Filter(cpu, body + 1, body, 1)
     taken = getattr(filter_, name)(pairs, vectors(x0), vectors(x1))[:, :3].astype(float)
     assert filter_.fallbacks == 0
     mesh = ipctk.CollisionMesh(x0, unique_edges(both), both)
