@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from .contact.broad_phase import TooManyPairsError
 from .contact.filter import Filter
 from .contact.pairs import Proximity, thickness_within_edges
 from .contact.patches import Surface
-from .contact.tangles import Meeting, meetings, tangles
+from .contact.tangles import Meeting, meetings, tangles, unexplained
 from .elasticity.assembly import Assembly, assemble, vectors
 from .mesh import unique_edges, vertex_ring
 from .scene import Cloth, Collider, Scene, SceneError
@@ -28,6 +28,9 @@ from .solvers.ndb import DivergenceError, Ndb, NdbState
 from .solvers.newton import NewtonStep
 from .solvers.parameters import NdbParameters, preset
 from .subspace import subspace
+
+
+EDGE_SHARE = 0.3  #: d̂ and the reserve of contacts, at most, in mean edges at rest
 
 
 class SolverError(RuntimeError):
@@ -53,6 +56,7 @@ class FrameReport:
     released: list[str] = field(
         default_factory=list
     )  #: bodies that had no room to arrive, and objects that cross since
+    faults: list[str] = field(default_factory=list)  #: objects that cross although no release explains it, and where
 
 
 class Simulator:
@@ -115,7 +119,7 @@ class Simulator:
                 self._release(report, self.backend.host(done.late))
         self.frame += 1
         if len(self._solver.proximity.freed):
-            self._free_tangles()
+            self._free_tangles(report)
         report.tangled = len(self._solver.proximity.freed)
         report.detections = self._solver.proximity.detections - detections
         self._measure(report)
@@ -134,6 +138,7 @@ class Simulator:
             "age_keys": host(state.ages.keys).copy(),
             "ages": host(state.ages.ages).copy(),
             "holds": host(state.ages.holds).copy(),
+            "freed": host(self._solver.proximity.freed).copy(),
         }
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -149,7 +154,7 @@ class Simulator:
             array(state["forwarded"]),
             Ages(array(state["age_keys"], np.int64), array(state["ages"], np.int32), array(state["holds"])),
         )
-        self._free_tangles()
+        self._solver.proximity.freed = array(state["freed"], np.int64)
 
     def _build(self, assembly: Assembly, cache: Path | None) -> Ndb:
         scene, backend, parameters, step = self.scene, self.backend, self.parameters, self.scene.settings.step
@@ -161,6 +166,10 @@ class Simulator:
         else:
             modes = subspace(assembly.hessian, assembly.free, parameters.large_rank, cache)
             system = GlobalStep(backend, assembly, modes, parameters)
+        edge = float(self._rest_length.mean())
+        short = EDGE_SHARE * edge  # lengths in metres must not outgrow a small scene's mesh
+        activation = min(parameters.activation, short)
+        parameters = replace(parameters, near_slack=min(parameters.near_slack, short))
         surface, wanted, friction = _surface(scene, assembly)
         thickness = self._thickness(wanted, assembly)
         self._surface = surface
@@ -169,8 +178,8 @@ class Simulator:
         rest[: assembly.vertices, :3] = assembly.rest
         self_collision = np.full(len(scene.cloths) + len(scene.colliders), scene.settings.self_collision)
         proximity = Proximity(
-            backend, surface, start[:, :3], backend.array(rest), thickness, parameters.activation,
-            float(self._rest_length.mean()), self_collision,
+            backend, surface, start[:, :3], backend.array(rest), thickness, activation, edge,
+            self_collision,
         )  # fmt: skip
         ring = vertex_ring(surface.triangles, surface.vertices)
         vertices = VertexData(
@@ -241,11 +250,19 @@ class Simulator:
     def _local(self, world: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return np.asarray(world - self._centre)
 
-    def _free_tangles(self) -> list[Meeting]:
-        """Leave alone the pairs that intersect now, and only those; returns which objects they join."""
+    def _free_tangles(self, report: FrameReport | None = None, late: npt.ArrayLike = ()) -> list[Meeting]:
+        """Leave alone the pairs that intersect now, and only those; returns which objects they join.
+
+        Crossings that neither the pairs left alone so far nor the vertices `late` explain go to the report's faults.
+        """
         x = self.backend.host(self._state.x)[:, :3].astype(np.float64)
-        found = tangles(x, self._surface)
-        self._solver.proximity.freed = self.backend.array(found.keys, np.int64)
+        found, proximity = tangles(x, self._surface), self._solver.proximity
+        if report is not None:
+            new = unexplained(found, self.backend.host(proximity.freed), np.asarray(late, np.int64))
+            if not self.scene.settings.self_collision:
+                new = new.subset(new.objects[:, 0] != new.objects[:, 1])
+            report.faults += [f"{a} and {b}, in {where}" for a, b, where in meetings(new, self._names, x + self._centre)]
+        proximity.freed = self.backend.array(np.unique(found.keys), np.int64)
         return meetings(found, self._names, x + self._centre)
 
     def _report_start(self) -> None:
@@ -258,7 +275,7 @@ class Simulator:
     def _release(self, report: FrameReport, late: npt.NDArray[np.integer]) -> None:
         """Bodies or pins (vertices `late`) had no room to arrive: free what they now cross, and say so."""
         bodies = [self._names[k] for k in np.unique(self._surface.object[late])]
-        crossed = [f"{first} and {second}" for first, second, _ in self._free_tangles()]
+        crossed = [f"{first} and {second}" for first, second, _ in self._free_tangles(report, late)]
         report.released += [text for text in bodies + crossed if text not in report.released]
 
     def _diverged(self) -> SolverError:
