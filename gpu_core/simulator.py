@@ -29,7 +29,7 @@ from .solvers.newton import NewtonStep
 from .solvers.parameters import NdbParameters, preset
 from .subspace import subspace
 
-
+HALVINGS = 3  #: how often a step may be halved for a body to arrive
 EDGE_SHARE = 0.3  #: d̂ and the reserve of contacts, at most, in mean edges at rest
 
 
@@ -47,6 +47,7 @@ class FrameReport:
     detections: int = 0  #: broad phases
     contacts: int = 0  #: active pairs at the end
     unfinished_steps: int = 0  #: steps that ran out of iterations
+    halved_steps: int = 0  #: steps that were taken in two halves, so that a collider or hard pin arrives
     late_steps: int = 0  #: steps at whose end a collider or hard pin had not reached its pose
     tangled: int = 0  #: pairs that are left alone because they intersect since the start
     largest_stretch: float = 1.0  #: longest edge relative to its rest length
@@ -77,16 +78,18 @@ class Simulator:
         self.warnings: list[str] = []
         self._names = [cloth.name for cloth in scene.cloths] + [body.name for body in scene.colliders]
         self._centre = _centre(scene)
-        assembly = assemble(
-            scene.cloths, settings.step, self.parameters.bending, limit_in_hessian=self.parameters.limit == "constant"
-        )
+        assembly = self._assemble(settings.step)
         self._offsets, self.cloth_vertices = assembly.offsets, assembly.vertices
         self._edges = unique_edges(assembly.triangles)
         self._rest_length = _lengths(assembly.rest, self._edges)
         self._static = all(not c.animated for c in scene.colliders) and all(
             c.pins is None or len(c.pins.targets) == 1 for c in scene.cloths
         )
-        self._solver = self._build(assembly, cache)
+        # a constant matrix needs a subspace of its own for each length of the step
+        self._most_halvings = HALVINGS if self.parameters.system == "newton" else 0
+        self._longest = EDGE_SHARE * float(self._rest_length.mean())  #: lengths in metres that a small mesh bears
+        self._solver = self._build(assembly, settings.step, self._proximity(assembly), cache)
+        self._halved: list[Ndb] = []  #: solvers of h/2, h/4, … once they were needed
         self._state = self._initial_state()
         self._report_start()
 
@@ -103,20 +106,8 @@ class Simulator:
         target = None
         for step in range(1, settings.steps_per_frame + 1):
             if target is None or not self._static:
-                target = self._target(self.frame + step / settings.steps_per_frame)
-            try:
-                self._state, done = self._solver.step(self._state, target)
-            except (DivergenceError, np.linalg.LinAlgError) as error:
-                raise self._diverged() from error
-            except TooManyPairsError as error:
-                raise SolverError(f"Scene: {error}") from error
-            report.steps += 1
-            report.iterations += done.iterations
-            report.contacts = done.contacts
-            report.unfinished_steps += not done.converged
-            if not done.arrived:
-                report.late_steps += 1
-                self._release(report, self.backend.host(done.late))
+                target = self._target(self.frame + step / settings.steps_per_frame, self._solver)
+            self._advance(report, self.frame + step / settings.steps_per_frame, target)
         self.frame += 1
         if len(self._solver.proximity.freed):
             self._free_tangles(report)
@@ -125,6 +116,34 @@ class Simulator:
         self._measure(report)
         report.seconds = time.perf_counter() - began
         return report
+
+    def _advance(self, report: FrameReport, frame: float, target: Any, halvings: int = 0) -> None:
+        """One step of h / 2^halvings to `frame`, where bodies and pins are at `target`.
+
+        Where one of them is late, two steps of half the length instead: each asks less of the cloth, and its inertia
+        counts four times as much. After a release no more in this frame: there is no room.
+        """
+        solver = self._solver_of(halvings)
+        try:
+            state, done = solver.step(self._state, target)
+        except (DivergenceError, np.linalg.LinAlgError) as error:
+            raise self._diverged(solver) from error
+        except TooManyPairsError as error:
+            raise SolverError(f"Scene: {error}") from error
+        report.iterations += done.iterations
+        if not done.arrived and halvings < self._most_halvings and not report.late_steps:
+            report.halved_steps += 1
+            half = 0.5 ** (halvings + 1) / self.scene.settings.steps_per_frame
+            for end in (frame - half, frame):
+                self._advance(report, end, self._target(end, self._solver_of(halvings + 1)), halvings + 1)
+            return
+        self._state = state
+        report.steps += 1
+        report.contacts = done.contacts
+        report.unfinished_steps += not done.converged
+        if not done.arrived:
+            report.late_steps += 1
+            self._release(report, self.backend.host(done.late))
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """All that is needed to go on from here with the same bits."""
@@ -156,41 +175,47 @@ class Simulator:
         )
         self._solver.proximity.freed = array(state["freed"], np.int64)
 
-    def _build(self, assembly: Assembly, cache: Path | None) -> Ndb:
-        scene, backend, parameters, step = self.scene, self.backend, self.parameters, self.scene.settings.step
-        limit_share = float(parameters.limit == "added")
-        elastic = Elastic(backend, assembly, step, scene.settings.gravity, limit_share)
+    def _assemble(self, step: float) -> Assembly:
+        form, limit = self.parameters.bending, self.parameters.limit
+        return assemble(self.scene.cloths, step, form, limit_in_hessian=limit == "constant")
+
+    def _solver_of(self, halvings: int) -> Ndb:
+        """The solver for steps of h / 2^halvings. All share the candidates and what is left alone."""
+        while len(self._halved) < halvings:
+            step = self.scene.settings.step * 0.5 ** (len(self._halved) + 1)
+            self._halved.append(self._build(self._assemble(step), step, self._solver.proximity, None))
+        return self._halved[halvings - 1] if halvings else self._solver
+
+    def _build(self, assembly: Assembly, step: float, proximity: Proximity, cache: Path | None) -> Ndb:
+        scene, backend, parameters, surface = self.scene, self.backend, self.parameters, self._surface
+        parameters = replace(parameters, near_slack=min(parameters.near_slack, self._longest))
+        elastic = Elastic(backend, assembly, step, scene.settings.gravity, float(parameters.limit == "added"))
         system: GlobalStep | NewtonStep
         if parameters.system == "newton":
             system = NewtonStep(backend, assembly, parameters.accuracy, parameters.gradients)
         else:
             modes = subspace(assembly.hessian, assembly.free, parameters.large_rank, cache)
             system = GlobalStep(backend, assembly, modes, parameters)
-        edge = float(self._rest_length.mean())
-        short = EDGE_SHARE * edge  # lengths in metres must not outgrow a small scene's mesh
-        activation = min(parameters.activation, short)
-        parameters = replace(parameters, near_slack=min(parameters.near_slack, short))
-        surface, wanted, friction = _surface(scene, assembly)
-        thickness = self._thickness(wanted, assembly)
-        self._surface = surface
+        ring = vertex_ring(surface.triangles, surface.vertices)
+        vertices = VertexData(
+            assembly.vertices, system.free, backend.array(assembly.mass), backend.array(self._friction),
+            system.rest_diagonal, (backend.array(ring.start, np.int32), backend.array(ring.entries, np.int32)),
+        )  # fmt: skip
+        return Ndb(
+            backend, parameters, elastic, system, proximity, self._filter(system.free), vertices,
+            backend.array(vectors(assembly.rest)), step, scene.settings.tolerance, assembly.offsets.tolist(),
+        )  # fmt: skip
+
+    def _proximity(self, assembly: Assembly) -> Proximity:
+        scene, backend = self.scene, self.backend
+        self._surface, wanted, self._friction = _surface(scene, assembly)
         start = vectors(self._local(self._start_positions()))
         rest = np.zeros_like(start)
         rest[: assembly.vertices, :3] = assembly.rest
         self_collision = np.full(len(scene.cloths) + len(scene.colliders), scene.settings.self_collision)
-        proximity = Proximity(
-            backend, surface, start[:, :3], backend.array(rest), thickness, activation, edge,
-            self_collision,
-        )  # fmt: skip
-        ring = vertex_ring(surface.triangles, surface.vertices)
-        vertices = VertexData(
-            assembly.vertices, system.free, backend.array(assembly.mass), backend.array(friction),
-            system.rest_diagonal, (backend.array(ring.start, np.int32), backend.array(ring.entries, np.int32)),
-        )  # fmt: skip
-        return Ndb(
-            backend, parameters, elastic, system, proximity,
-            self._filter(system.free), vertices,
-            backend.array(vectors(assembly.rest)), step, scene.settings.tolerance,
-            assembly.offsets.tolist(),
+        return Proximity(
+            backend, self._surface, start[:, :3], backend.array(rest), self._thickness(wanted, assembly),
+            min(self.parameters.activation, self._longest), float(self._rest_length.mean()), self_collision,
         )  # fmt: skip
 
     def _filter(self, free: Any) -> Filter:
@@ -230,11 +255,11 @@ class Simulator:
         cloth = [c.positions for c in self.scene.cloths]
         return np.concatenate([*cloth, *(np.asarray(c.positions[0], np.float64) for c in self.scene.colliders)])
 
-    def _target(self, frame: float) -> Any:
+    def _target(self, frame: float, solver: Ndb) -> Any:
         """(V, 4) where hard pins and colliders are at `frame`, linear between frames; sets soft pins' targets too."""
         first = self.scene.settings.frame_start
         goal = self._start_positions()
-        pinned = self.backend.host(self._solver.elastic.pin_target).copy()
+        pinned = self.backend.host(solver.elastic.pin_target).copy()
         for cloth, offset in zip(self.scene.cloths, self._offsets, strict=False):
             if cloth.pins is not None:
                 at = cloth.pins.vertices + offset
@@ -244,7 +269,7 @@ class Simulator:
         for collider in self.scene.colliders:
             goal[row : row + collider.positions.shape[1]] = _between(collider.positions, frame - first)
             row += collider.positions.shape[1]
-        self._solver.elastic.pin_target[:] = self.backend.array(pinned)
+        solver.elastic.pin_target[:] = self.backend.array(pinned)
         return self.backend.array(vectors(self._local(goal)))
 
     def _local(self, world: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -261,7 +286,9 @@ class Simulator:
             new = unexplained(found, self.backend.host(proximity.freed), np.asarray(late, np.int64))
             if not self.scene.settings.self_collision:
                 new = new.subset(new.objects[:, 0] != new.objects[:, 1])
-            report.faults += [f"{a} and {b}, in {where}" for a, b, where in meetings(new, self._names, x + self._centre)]
+            report.faults += [
+                f"{a} and {b}, in {where}" for a, b, where in meetings(new, self._names, x + self._centre)
+            ]
         proximity.freed = self.backend.array(np.unique(found.keys), np.int64)
         return meetings(found, self._names, x + self._centre)
 
@@ -278,9 +305,9 @@ class Simulator:
         crossed = [f"{first} and {second}" for first, second, _ in self._free_tangles(report, late)]
         report.released += [text for text in bodies + crossed if text not in report.released]
 
-    def _diverged(self) -> SolverError:
+    def _diverged(self, solver: Ndb) -> SolverError:
         """The error that names the cloth whose vertex went farthest."""
-        x = self.backend.host(self._solver.x)[: self.cloth_vertices, :3]
+        x = self.backend.host(solver.x)[: self.cloth_vertices, :3]
         worst = int(np.argmax(np.nan_to_num(np.abs(x), nan=np.inf).max(axis=1)))
         name = self.scene.cloths[int(np.searchsorted(self._offsets, worst, side="right")) - 1].name
         return SolverError(f"{name}: the simulation diverged before frame {self.frame + 1}. Raise the step rate")
@@ -288,7 +315,7 @@ class Simulator:
     def _measure(self, report: FrameReport) -> None:
         x = self.backend.host(self._state.x)[: self.cloth_vertices, :3]
         if not np.isfinite(x).all():
-            raise self._diverged()
+            raise self._diverged(self._solver)
         report.largest_stretch = float((_lengths(x.astype(np.float64), self._edges) / self._rest_length).max())
         report.smallest_gap = self._solver.proximity.smallest_gap(self._state.x)
         velocity = self.backend.host(self._state.velocity)[:, :3].astype(np.float64)
