@@ -109,7 +109,7 @@ class Settings:
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: m/s²
     self_collision: bool = True
     strict_start: bool = False  #: refuse a scene that starts with intersections instead of freeing those pairs
-    tolerance: float = 0.1  #: velocity below which a step counts as converged, m/s (docs/theory/ndb.md)
+    tolerance: float = 0.2  #: velocity below which a step counts as converged, m/s (docs/theory/ndb.md)
     solver: Literal["ndb"] = "ndb"
     preset: SolverPreset = "default"
     backend: BackendName = "auto"

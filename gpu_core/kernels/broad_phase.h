@@ -8,8 +8,8 @@
 
 FUNCTION bool overlap(const vec *a, const vec *b)
 {
-    return a[0].x <= b[1].x && b[0].x <= a[1].x && a[0].y <= b[1].y && b[0].y <= a[1].y && a[0].z <= b[1].z &&
-           b[0].z <= a[1].z;
+    vec room = lower(b[1] - a[0], a[1] - b[0]);  // the sign of a difference of floats is exact
+    return minimum(minimum(room.x, room.y), room.z) >= 0.0f;
 }
 
 // Far from the origin a box's border is rounded by more than small inflations: borders give way by this share of their

@@ -103,9 +103,11 @@ KERNEL void membrane_curvature(int t, const vec *x, const int *corners, const ve
     }
 }
 
-// ∂²E/∂x_v∂x_w of each neighbour w of each vertex v, by columns, from the one or two triangles at their edge.
+// ∂²E/∂x_v∂x_w of each neighbour w of each vertex v, by columns: `constant` of bending, and the one or two triangles' at
+// their edge.
 // side: (2 per neighbour) 2 (3t + edge) + 1 where the triangle runs through the edge from v to w; −1 where there is none.
-KERNEL void neighbour_curvature(int entry, const int *side, const vec *triangle_block, vec *columns)
+KERNEL void neighbour_curvature(int entry, const int *side, const float *constant, const vec *triangle_block,
+                                vec *columns)
 {
     vec zero = make_vec(0.0f, 0.0f, 0.0f), sum[3] = {zero, zero, zero};
     for (int k = 0; k < 2; ++k) {
@@ -117,6 +119,7 @@ KERNEL void neighbour_curvature(int entry, const int *side, const vec *triangle_
         sum[1] = sum[1] + (along ? make_vec(row[0].y, row[1].y, row[2].y) : row[1]);
         sum[2] = sum[2] + (along ? make_vec(row[0].z, row[1].z, row[2].z) : row[2]);
     }
+    sum[0].x += constant[entry], sum[1].y += constant[entry], sum[2].z += constant[entry];
     for (int axis = 0; axis < 3; ++axis) columns[3 * entry + axis] = sum[axis];
 }
 
@@ -161,7 +164,8 @@ KERNEL void contact_curvature(int i, const int *corner, const vec *barycentric, 
                ((curvature[i].z - curvature[i].y) * slipping) * slide[i];
 }
 
-// product = K p. start, column, value, diagonal: the scalar rows of inertia, bending and soft pins.
+// product = K p. start, column, value: bending between vertices without a common edge; diagonal: inertia, soft pins, and
+// what makes up for the neighbours' bending, which goes into differences.
 KERNEL void curvature_times(int v, const int *start, const int *column, const float *value, const float *diagonal,
                             const float *free, const int *ring_start, const int *ring, const vec *columns,
                             const int *contact_start, const int *contact_incident,

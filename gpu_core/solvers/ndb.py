@@ -163,7 +163,7 @@ class Ndb:
         after: list[Callable[[], None]] = [backend.sequence([self._add_increment])]
         if contacts:
             after.append(contacts.partial_ccd(self.x))
-        change = 0.0
+        change, least = 0.0, self.parameters.least_iterations if contacts and report.outer == 0 else 1
         for k in range(self.parameters.inner_iterations):
             local()
             solve()
@@ -173,7 +173,7 @@ class Ndb:
             change = self._change()
             if not change < FAR:
                 raise DivergenceError
-            if change <= self.inner_tolerance and k + 1 >= self.parameters.least_iterations:
+            if change <= self.inner_tolerance and k + 1 >= least:
                 break
         return change
 

@@ -12,11 +12,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sparse
 
 from ..backend import Backend
 from ..contact.barrier import Contacts
-from ..elasticity.assembly import Assembly, off_diagonal
-from ..mesh import ring_sides, vertex_ring
+from ..elasticity.assembly import Assembly
+from ..mesh import Incidence, ring_sides, vertex_ring
 
 CHUNK = 256  #: vertices per partial sum of a dot product
 BATCH = 4  #: iterations between two looks at what is left
@@ -30,13 +32,13 @@ class NewtonStep:
         xp, count = backend.xp, assembly.vertices
         self.backend, self.vertices = backend, count
         self.accuracy, self.batches, self.iterations = accuracy, -(-most // BATCH), 0
-        start, column, value, diagonal = off_diagonal(assembly.constant)
-        self._rows = backend.array(start, np.int32), backend.array(column, np.int32), backend.array(value)
-        self._diagonal = backend.array(diagonal)
+        ring = vertex_ring(assembly.triangles, count)
+        near, far, diagonal = _split(assembly.constant, ring)
+        self._rows = backend.array(far.indptr, np.int32), backend.array(far.indices, np.int32), backend.array(far.data)
+        self._near, self._diagonal = backend.array(near), backend.array(diagonal)
         self.rest_diagonal = backend.array(assembly.hessian.diagonal())
         self.total_diagonal, self.added = self.rest_diagonal.copy(), xp.zeros(count, xp.float32)
         self.free = backend.array(assembly.free)
-        ring = vertex_ring(assembly.triangles, count)
         self._ring_start, self._ring = backend.array(ring.start, np.int32), backend.array(ring.entries, np.int32)
         self._side = backend.array(ring_sides(assembly.triangles, ring), np.int32)
         self._columns = xp.zeros((3 * len(ring.entries), 4), xp.float32)
@@ -103,7 +105,7 @@ class NewtonStep:
             ("next_direction", count, (self._scalar, self._preconditioned, self._direction)),
         ]
         return [
-            ("neighbour_curvature", len(self._side), (self._side, self.triangle_block, self._columns)),
+            ("neighbour_curvature", len(self._side), (self._side, self._near, self.triangle_block, self._columns)),
             ("block_inverse", count, inverse),
             ("gradient_start", count, start),
             *self._dot(self._left, self._preconditioned, "gradient_energy"),
@@ -114,3 +116,17 @@ class NewtonStep:
             ("dot_partial", self._chunks, (a, b, self.vertices, CHUNK, self._partial)),
             (use, 1, (self._partial, self._chunks, self._scalar)),
         ]
+
+
+def _split(
+    constant: sparse.csr_array, ring: Incidence
+) -> tuple[npt.NDArray[np.float64], sparse.csr_array, npt.NDArray[np.float64]]:
+    """(entries along the ring, entries elsewhere off the diagonal, diagonal less the ring's part) of a matrix."""
+    count = constant.shape[0]
+    ones = sparse.csr_array((np.ones(len(ring.entries)), ring.entries, ring.start), shape=(count, count))
+    owner = np.repeat(np.arange(count), np.diff(ring.start))
+    near = np.asarray(constant[owner, ring.entries]).ravel()
+    far = (constant - constant.multiply(ones) - sparse.diags_array(constant.diagonal())).tocsr()
+    far.eliminate_zeros()
+    far.sort_indices()
+    return near, far, constant.diagonal() + np.bincount(owner, near, minlength=count)

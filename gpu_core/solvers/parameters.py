@@ -18,7 +18,7 @@ class NdbParameters:
     large_rank: int = 120  #: r̄, columns of U: warm start, and global solves without contact
     small_rank: int = 30  #: r, columns of V: global solves with contact
     warm_iterations: int = 4  #: ModalLG iterations of the warm start
-    least_iterations: int = 2  #: LG iterations between two full CCDs at least: the first may only loosen what stuck
+    least_iterations: int = 3  #: LG iterations of a step in contact at least: the first two may only loosen what stuck
     inner_iterations: int = 15  #: most LG iterations between two full CCDs
     outer_iterations: int = 10  #: most full CCDs of a step; more only while a collider has not arrived
     late_iterations: int = 40  #: most full CCDs while a collider has not arrived
