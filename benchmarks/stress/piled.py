@@ -72,7 +72,7 @@ def folding_collider(vertices: int, frames: int) -> Scene:
 
 
 def jaws(vertices: int, frames: int) -> Scene:
-    """Eight pleats between jaws that close to 10 mm, where nine gaps of a thickness each need 9: each gap is tight."""
+    """Eight pleats between jaws that close to 16 mm, where nine gaps of a thickness each need 9: each gap is tight."""
     pleats, width = 8, 0.12
     count = max(3, round(np.sqrt(vertices / pleats)))
     along = np.linspace(0.0, pleats * 0.06, pleats * count + 1)
