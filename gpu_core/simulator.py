@@ -24,7 +24,7 @@ from .mesh import unique_edges, vertex_ring
 from .scene import Cloth, Collider, Scene, SceneError
 from .solvers.elastic import Elastic
 from .solvers.global_step import GlobalStep
-from .solvers.ndb import DivergenceError, Ndb, NdbState
+from .solvers.ndb import DivergenceError, Ndb, NdbState, StepReport
 from .solvers.newton import NewtonStep
 from .solvers.parameters import NdbParameters, preset
 from .subspace import subspace
@@ -120,18 +120,20 @@ class Simulator:
     def _advance(self, report: FrameReport, frame: float, target: Any, halvings: int = 0) -> None:
         """One step of h / 2^halvings to `frame`, where bodies and pins are at `target`.
 
-        Where one of them is late, two steps of half the length instead: each asks less of the cloth, and its inertia
-        counts four times as much. After a release no more in this frame: there is no room.
+        Where one of them is late, or the step diverges, two of half the length instead: each asks less of the cloth,
+        and its inertia counts four times as much. After a release no more in this frame: there is no room.
         """
-        solver = self._solver_of(halvings)
+        solver, halvable = self._solver_of(halvings), halvings < self._most_halvings and not report.late_steps
         try:
             state, done = solver.step(self._state, target)
         except (DivergenceError, np.linalg.LinAlgError) as error:
-            raise self._diverged(solver) from error
+            if not halvable:
+                raise self._diverged(solver) from error
+            done = StepReport(arrived=False)
         except TooManyPairsError as error:
             raise SolverError(f"Scene: {error}") from error
         report.iterations += done.iterations
-        if not done.arrived and halvings < self._most_halvings and not report.late_steps:
+        if not done.arrived and halvable:
             report.halved_steps += 1
             half = 0.5 ** (halvings + 1) / self.scene.settings.steps_per_frame
             for end in (frame - half, frame):
