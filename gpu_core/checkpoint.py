@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,17 @@ from .cache import CHECKPOINT
 from .disk import disk_errors, write_whole
 from .point_cache import CacheError
 
-VERSION = 1
+SOURCES = Path(__file__).parent
 STATE = "state_"  # prefix of the state's own names in the file
+
+
+@cache
+def program() -> str:
+    """Digest of the simulator's own text: another solver would go on, but not to the same bytes."""
+    content = hashlib.sha256()
+    for path in sorted([*SOURCES.rglob("*.py"), *SOURCES.rglob("*.h")]):
+        content.update(path.relative_to(SOURCES).as_posix().encode() + path.read_bytes())
+    return content.hexdigest()[:16]
 
 
 def save(folder: Path, frame: int, digest: str, state: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -22,14 +33,14 @@ def save(folder: Path, frame: int, digest: str, state: Mapping[str, npt.NDArray[
     arrays: dict[str, Any] = {f"{STATE}{name}": np.asarray(array) for name, array in state.items()}
     if any(array.dtype.hasobject for array in arrays.values()):
         raise TypeError("a checkpoint holds plain arrays only")
-    arrays.update(version=np.asarray(VERSION), frame=np.asarray(frame), digest=np.asarray(digest))
+    arrays.update(program=np.asarray(program()), frame=np.asarray(frame), digest=np.asarray(digest))
     write_whole(Path(folder) / CHECKPOINT, lambda file: np.savez(file, **arrays))
 
 
 def load(folder: Path, digest: str) -> tuple[int, dict[str, npt.NDArray[Any]]] | None:
     """(frame, state) as saved, or None where there is no checkpoint.
 
-    Raises CacheError where it is damaged, or of another scene than the one with this digest.
+    Raises CacheError where it is damaged, of another scene than the one with this digest, or of another Taffeta.
     """
     path = Path(folder) / CHECKPOINT
     if not path.exists():
@@ -37,12 +48,12 @@ def load(folder: Path, digest: str) -> tuple[int, dict[str, npt.NDArray[Any]]] |
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-        version, frame, saved_digest = int(arrays["version"]), int(arrays["frame"]), str(arrays["digest"])
+        made_by, frame, saved_digest = str(arrays["program"]), int(arrays["frame"]), str(arrays["digest"])
         state = {name.removeprefix(STATE): array for name, array in arrays.items() if name.startswith(STATE)}
     except Exception as error:  # decoders of foreign bytes raise nearly everything
         raise CacheError(f"{path} is damaged", "Bake from the start") from error
-    if version != VERSION:
-        raise CacheError(f"{path} has format {version}, this Taffeta reads {VERSION}", "Bake from the start")
+    if made_by != program():
+        raise CacheError(f"{path} was made by another version of Taffeta", "Bake from the start")
     if saved_digest != digest:
         raise CacheError(f"{path} belongs to another scene", "Bake from the start")
     return frame, state

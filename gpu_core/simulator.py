@@ -178,8 +178,11 @@ class Simulator:
         self._solver.proximity.freed = array(state["freed"], np.int64)
 
     def _assemble(self, step: float) -> Assembly:
-        form, limit = self.parameters.bending, self.parameters.limit
-        return assemble(self.scene.cloths, step, form, limit_in_hessian=limit == "constant")
+        parameters = self.parameters
+        return assemble(
+            self.scene.cloths, step, parameters.bending, limit_in_hessian=parameters.limit == "constant",
+            limit_ratio=parameters.limit_ratio,
+        )  # fmt: skip
 
     def _solver_of(self, halvings: int) -> Ndb:
         """The solver for steps of h / 2^halvings. All share the candidates and what is left alone."""

@@ -11,7 +11,7 @@ import scipy.sparse as sparse
 from ..mesh import incidence
 from ..scene import Array, Cloth, FloatArray, IntArray
 from .bending import BendingForm, bending
-from .membrane import membrane
+from .membrane import LIMIT_RATIO, membrane
 
 AIR_DENSITY = 1.2  #: kg/m³
 SOFT_PIN_SHARE = 0.1  #: stiffness of a pin of weight one half, relative to the elastic diagonal of its vertex
@@ -43,10 +43,19 @@ class Assembly:
         return len(self.mass)
 
 
-def assemble(cloths: tuple[Cloth, ...], step: float, form: BendingForm, *, limit_in_hessian: bool) -> Assembly:
-    """step: h, s. form: the family of bending rows. limit_in_hessian: count the strain limit's stiffness in H."""
+def assemble(
+    cloths: tuple[Cloth, ...],
+    step: float,
+    form: BendingForm,
+    *,
+    limit_in_hessian: bool,
+    limit_ratio: float = LIMIT_RATIO,
+) -> Assembly:
+    """step: h, s. form: the family of bending rows. limit_in_hessian: count the strain limit's stiffness in H.
+    limit_ratio: stiffness of the strain limit relative to the stretch below it.
+    """
     offsets = np.concatenate([[0], np.cumsum([len(cloth.positions) for cloth in cloths])]).astype(np.int32)
-    membranes = [membrane(cloth, limit_in_hessian=limit_in_hessian) for cloth in cloths]
+    membranes = [membrane(cloth, limit_in_hessian=limit_in_hessian, limit_ratio=limit_ratio) for cloth in cloths]
     bendings = [bending(cloth, form) for cloth in cloths]
     mass = np.concatenate(
         [

@@ -17,8 +17,8 @@ import scipy.sparse as sparse
 from ..mesh import triangle_areas
 from ..scene import Cloth, Material
 
-#: Stiffness of the strain limit relative to the softened stretch stiffness it takes over from.
-LIMIT_RATIO = 2.0
+#: Stiffness of the strain limit relative to the softened stretch it takes over from: hard, as Newton can take it.
+LIMIT_RATIO = 500.0
 
 
 class Membrane(NamedTuple):
@@ -29,7 +29,7 @@ class Membrane(NamedTuple):
     area: npt.NDArray[np.float64]  #: (T,) m²
 
 
-def membrane(cloth: Cloth, *, limit_in_hessian: bool) -> Membrane:
+def membrane(cloth: Cloth, *, limit_in_hessian: bool, limit_ratio: float = LIMIT_RATIO) -> Membrane:
     """Data of the membrane of one cloth; indices are the cloth's own.
 
     limit_in_hessian: whether H counts the strain limit's stiffness everywhere, as if it always acted (the textbook's
@@ -37,21 +37,21 @@ def membrane(cloth: Cloth, *, limit_in_hessian: bool) -> Membrane:
     """
     area = triangle_areas(cloth.rest_positions, cloth.triangles)
     rest_inverse = np.linalg.inv(_rest_edges(cloth))
-    per_area = np.array(constraint_stiffness(cloth.material))
+    per_area = np.array(constraint_stiffness(cloth.material, limit_ratio))
     stiffness = area[:, None] * per_area
     limit = np.full(len(area), 1.0 + cloth.material.strain_limit)
     constant = np.maximum(stiffness, 0.0) * [1.0, 1.0, 1.0, float(limit_in_hessian)]
     return Membrane(rest_inverse.reshape(-1, 4), stiffness, limit, _hessian(cloth, rest_inverse, constant), area)
 
 
-def constraint_stiffness(material: Material) -> tuple[float, float, float, float]:
+def constraint_stiffness(material: Material, limit_ratio: float = LIMIT_RATIO) -> tuple[float, float, float, float]:
     """(rotation, warp, weft, limit) in N/m.
 
     Softening spares the shear stiffness as far as the softened sheet stays softer in shear than an isotropic one.
     """
     warp, weft = material.softening * material.stretch_warp, material.softening * material.stretch_weft
     rotation = 2.0 * min(material.shear, max(material.softening * material.shear, 0.5 * min(warp, weft)))
-    limit = LIMIT_RATIO * max(warp, weft) if material.strain_limit > 0 else 0.0
+    limit = limit_ratio * max(warp, weft) if material.strain_limit > 0 else 0.0
     return rotation, warp - rotation, weft - rotation, limit
 
 

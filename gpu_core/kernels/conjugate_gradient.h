@@ -4,6 +4,9 @@
 #pragma once
 #include "vector.h"
 
+// Below this, in J, sums of squares leave float32's normal range: nothing is left to solve, and the iterations stand still.
+const float NOTHING = 1e-30f;
+
 FUNCTION vec symmetric_times(const vec *inverse, vec a)
 {
     vec first = inverse[0], second = inverse[1];
@@ -42,13 +45,14 @@ KERNEL void gradient_energy(int element, const float *partial, int chunks, float
 KERNEL void step_length(int element, const float *partial, int chunks, float *scalar)
 {
     float curvature = total(partial, chunks);
-    scalar[element + 1] = curvature > 0.0f ? scalar[element] / curvature : 0.0f;
+    bool goes = scalar[element] > NOTHING && curvature > NOTHING;
+    scalar[element + 1] = goes ? scalar[element] / curvature : 0.0f;
 }
 
 KERNEL void direction_weight(int element, const float *partial, int chunks, float *scalar)
 {
     float energy = total(partial, chunks);
-    scalar[element + 2] = scalar[element] > 0.0f ? energy / scalar[element] : 0.0f;
+    scalar[element + 2] = scalar[element] > NOTHING ? energy / scalar[element] : 0.0f;
     scalar[element] = energy;
 }
 

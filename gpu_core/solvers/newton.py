@@ -21,6 +21,7 @@ from ..elasticity.assembly import Assembly
 from ..mesh import Incidence, ring_sides, vertex_ring
 
 CHUNK = 256  #: vertices per partial sum of a dot product
+NOTHING = 1e-30  #: J, as in conjugate_gradient.h
 BATCH = 4  #: iterations between two looks at what is left
 
 
@@ -63,7 +64,7 @@ class NewtonStep:
             for _ in range(self.batches):
                 batch()
                 self.iterations += BATCH
-                if self._energy() <= goal:
+                if self._energy() <= max(goal, NOTHING):
                     break
 
         return solve

@@ -7,6 +7,7 @@ from typing import Literal
 
 from ..contact.barrier import PAPER_LAW, BarrierLaw
 from ..elasticity.bending import BendingForm
+from ..elasticity.membrane import LIMIT_RATIO
 from ..scene import SolverPreset
 
 
@@ -39,6 +40,7 @@ class NdbParameters:
     near_slack: float = 1.0e-3  #: contacts are prepared this much beyond ξ + d̂ + the motion's reach, m
     bending: BendingForm = "plate"
     limit: Literal["added", "constant"] = "added"  #: strain limit in ΔH while it acts, or everywhere in H
+    limit_ratio: float = LIMIT_RATIO  #: stiffness of the strain limit relative to the stretch below it
     forwarding: bool = False  #: residual forwarding (§8)
     forwarding_cap: float | None = 2.0e-3  #: largest forwarded displacement, m
     forwarding_time: float = 1.0  #: ε_TOI: forwards when less than this fraction of the motion could be taken
@@ -50,7 +52,7 @@ def paper() -> NdbParameters:
         system="constant",
         relaxation="a_jacobi", jacobi_weight=1.0, base="rest", gram="stored", filter="global", start="warm",
         guess="inertial", bending="hinge",
-        law=PAPER_LAW, limit="constant", forwarding=True, forwarding_cap=None,
+        law=PAPER_LAW, limit="constant", limit_ratio=2.0, forwarding=True, forwarding_cap=None,
         least_iterations=1, inner_tolerance=0.015, mean_share=1.0,
     )  # fmt: skip
 

@@ -298,6 +298,13 @@ def test_a_checkpoint_returns_every_bit(tmp_path):
         assert loaded[name].tobytes() == array.tobytes()
 
 
+def test_a_checkpoint_of_another_version_is_refused(tmp_path, monkeypatch):
+    checkpoint.save(tmp_path, 3, "digest", {"x": np.arange(3.0)})
+    monkeypatch.setattr(checkpoint, "program", lambda: "another")
+    with pytest.raises(CacheError, match="another version of Taffeta"):
+        checkpoint.load(tmp_path, "digest")
+
+
 def test_a_damaged_or_foreign_checkpoint_is_refused(tmp_path):
     assert checkpoint.load(tmp_path, "digest") is None
     checkpoint.save(tmp_path, 3, "digest", {"x": np.arange(3.0)})
