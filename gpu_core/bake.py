@@ -113,6 +113,9 @@ def _run(
             if report.released:
                 text = f"Frame {report.frame}: no room was left between {', '.join(report.released)}"
                 on_event({"event": "warning", "text": f"{text}. There the cloth may be crossed until they part"})
+            if report.faults:
+                text = f"Frame {report.frame}: {'; '.join(report.faults)} cross although nothing was released there"
+                on_event({"event": "warning", "text": f"{text}. This is a fault of Taffeta: please report the scene"})
         writer.mark("done")
     except BaseException:
         with suppress(DiskError):  # on a full disk the cache still says running, which is as good

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,16 +18,19 @@ from .contact.broad_phase import TooManyPairsError
 from .contact.filter import Filter
 from .contact.pairs import Proximity, thickness_within_edges
 from .contact.patches import Surface
-from .contact.tangles import Meeting, meetings, tangles
+from .contact.tangles import Meeting, meetings, tangles, unexplained
 from .elasticity.assembly import Assembly, assemble, vectors
 from .mesh import unique_edges, vertex_ring
 from .scene import Cloth, Collider, Scene, SceneError
 from .solvers.elastic import Elastic
 from .solvers.global_step import GlobalStep
-from .solvers.ndb import DivergenceError, Ndb, NdbState
+from .solvers.ndb import DivergenceError, Ndb, NdbState, StepReport
 from .solvers.newton import NewtonStep
 from .solvers.parameters import NdbParameters, preset
 from .subspace import subspace
+
+HALVINGS = 3  #: how often a step may be halved for a body to arrive
+EDGE_SHARE = 0.3  #: d̂ and the reserve of contacts, at most, in mean edges at rest
 
 
 class SolverError(RuntimeError):
@@ -44,6 +47,7 @@ class FrameReport:
     detections: int = 0  #: broad phases
     contacts: int = 0  #: active pairs at the end
     unfinished_steps: int = 0  #: steps that ran out of iterations
+    halved_steps: int = 0  #: steps that were taken in two halves, so that a collider or hard pin arrives
     late_steps: int = 0  #: steps at whose end a collider or hard pin had not reached its pose
     tangled: int = 0  #: pairs that are left alone because they intersect since the start
     largest_stretch: float = 1.0  #: longest edge relative to its rest length
@@ -53,6 +57,7 @@ class FrameReport:
     released: list[str] = field(
         default_factory=list
     )  #: bodies that had no room to arrive, and objects that cross since
+    faults: list[str] = field(default_factory=list)  #: objects that cross although no release explains it, and where
 
 
 class Simulator:
@@ -73,17 +78,18 @@ class Simulator:
         self.warnings: list[str] = []
         self._names = [cloth.name for cloth in scene.cloths] + [body.name for body in scene.colliders]
         self._centre = _centre(scene)
-        assembly = assemble(
-            scene.cloths, settings.step, self.parameters.bending, limit_in_hessian=self.parameters.limit == "constant",
-            limit_ratio=self.parameters.limit_ratio,
-        )
+        assembly = self._assemble(settings.step)
         self._offsets, self.cloth_vertices = assembly.offsets, assembly.vertices
         self._edges = unique_edges(assembly.triangles)
         self._rest_length = _lengths(assembly.rest, self._edges)
         self._static = all(not c.animated for c in scene.colliders) and all(
             c.pins is None or len(c.pins.targets) == 1 for c in scene.cloths
         )
-        self._solver = self._build(assembly, cache)
+        # a constant matrix needs a subspace of its own for each length of the step
+        self._most_halvings = HALVINGS if self.parameters.system == "newton" else 0
+        self._longest = EDGE_SHARE * float(self._rest_length.mean())  #: lengths in metres that a small mesh bears
+        self._solver = self._build(assembly, settings.step, self._proximity(assembly), cache)
+        self._halved: list[Ndb] = []  #: solvers of h/2, h/4, … once they were needed
         self._state = self._initial_state()
         self._report_start()
 
@@ -100,28 +106,46 @@ class Simulator:
         target = None
         for step in range(1, settings.steps_per_frame + 1):
             if target is None or not self._static:
-                target = self._target(self.frame + step / settings.steps_per_frame)
-            try:
-                self._state, done = self._solver.step(self._state, target)
-            except (DivergenceError, np.linalg.LinAlgError) as error:
-                raise self._diverged() from error
-            except TooManyPairsError as error:
-                raise SolverError(f"Scene: {error}") from error
-            report.steps += 1
-            report.iterations += done.iterations
-            report.contacts = done.contacts
-            report.unfinished_steps += not done.converged
-            if not done.arrived:
-                report.late_steps += 1
-                self._release(report, self.backend.host(done.late))
+                target = self._target(self.frame + step / settings.steps_per_frame, self._solver)
+            self._advance(report, self.frame + step / settings.steps_per_frame, target)
         self.frame += 1
         if len(self._solver.proximity.freed):
-            self._free_tangles()
+            self._free_tangles(report)
         report.tangled = len(self._solver.proximity.freed)
         report.detections = self._solver.proximity.detections - detections
         self._measure(report)
         report.seconds = time.perf_counter() - began
         return report
+
+    def _advance(self, report: FrameReport, frame: float, target: Any, halvings: int = 0) -> None:
+        """One step of h / 2^halvings to `frame`, where bodies and pins are at `target`.
+
+        Where one of them is late, or the step diverges, two of half the length instead: each asks less of the cloth,
+        and its inertia counts four times as much. After a release no more in this frame: there is no room.
+        """
+        solver, halvable = self._solver_of(halvings), halvings < self._most_halvings and not report.late_steps
+        try:
+            state, done = solver.step(self._state, target)
+        except (DivergenceError, np.linalg.LinAlgError) as error:
+            if not halvable:
+                raise self._diverged(solver) from error
+            done = StepReport(arrived=False)
+        except TooManyPairsError as error:
+            raise SolverError(f"Scene: {error}") from error
+        report.iterations += done.iterations
+        if not done.arrived and halvable:
+            report.halved_steps += 1
+            half = 0.5 ** (halvings + 1) / self.scene.settings.steps_per_frame
+            for end in (frame - half, frame):
+                self._advance(report, end, self._target(end, self._solver_of(halvings + 1)), halvings + 1)
+            return
+        self._state = state
+        report.steps += 1
+        report.contacts = done.contacts
+        report.unfinished_steps += not done.converged
+        if not done.arrived:
+            report.late_steps += 1
+            self._release(report, self.backend.host(done.late))
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """All that is needed to go on from here with the same bits."""
@@ -135,6 +159,7 @@ class Simulator:
             "age_keys": host(state.ages.keys).copy(),
             "ages": host(state.ages.ages).copy(),
             "holds": host(state.ages.holds).copy(),
+            "freed": host(self._solver.proximity.freed).copy(),
         }
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -150,40 +175,61 @@ class Simulator:
             array(state["forwarded"]),
             Ages(array(state["age_keys"], np.int64), array(state["ages"], np.int32), array(state["holds"])),
         )
-        self._free_tangles()
+        self._solver.proximity.freed = array(state["freed"], np.int64)
 
-    def _build(self, assembly: Assembly, cache: Path | None) -> Ndb:
-        scene, backend, parameters, step = self.scene, self.backend, self.parameters, self.scene.settings.step
-        limit_share = float(parameters.limit == "added")
-        elastic = Elastic(backend, assembly, step, scene.settings.gravity, limit_share)
+    def _assemble(self, step: float) -> Assembly:
+        parameters = self.parameters
+        return assemble(
+            self.scene.cloths, step, parameters.bending, limit_in_hessian=parameters.limit == "constant",
+            limit_ratio=parameters.limit_ratio,
+        )  # fmt: skip
+
+    def _solver_of(self, halvings: int) -> Ndb:
+        """The solver for steps of h / 2^halvings. All share the candidates and what is left alone."""
+        while len(self._halved) < halvings:
+            step = self.scene.settings.step * 0.5 ** (len(self._halved) + 1)
+            self._halved.append(self._build(self._assemble(step), step, self._solver.proximity, None))
+        return self._halved[halvings - 1] if halvings else self._solver
+
+    def _build(self, assembly: Assembly, step: float, proximity: Proximity, cache: Path | None) -> Ndb:
+        scene, backend, parameters, surface = self.scene, self.backend, self.parameters, self._surface
+        parameters = replace(parameters, near_slack=min(parameters.near_slack, self._longest))
+        elastic = Elastic(backend, assembly, step, scene.settings.gravity, float(parameters.limit == "added"))
         system: GlobalStep | NewtonStep
         if parameters.system == "newton":
             system = NewtonStep(backend, assembly, parameters.accuracy, parameters.gradients)
         else:
             modes = subspace(assembly.hessian, assembly.free, parameters.large_rank, cache)
             system = GlobalStep(backend, assembly, modes, parameters)
-        surface, wanted, friction = _surface(scene, assembly)
-        thickness = self._thickness(wanted, assembly)
-        self._surface = surface
+        ring = vertex_ring(surface.triangles, surface.vertices)
+        vertices = VertexData(
+            assembly.vertices, system.free, backend.array(assembly.mass), backend.array(self._friction),
+            system.rest_diagonal, (backend.array(ring.start, np.int32), backend.array(ring.entries, np.int32)),
+        )  # fmt: skip
+        return Ndb(
+            backend, parameters, elastic, system, proximity, self._filter(system.free), vertices,
+            backend.array(vectors(assembly.rest)), step, scene.settings.tolerance, assembly.offsets.tolist(),
+        )  # fmt: skip
+
+    def _proximity(self, assembly: Assembly) -> Proximity:
+        scene, backend = self.scene, self.backend
+        self._surface, wanted, self._friction = _surface(scene, assembly)
         start = vectors(self._local(self._start_positions()))
         rest = np.zeros_like(start)
         rest[: assembly.vertices, :3] = assembly.rest
         self_collision = np.full(len(scene.cloths) + len(scene.colliders), scene.settings.self_collision)
-        proximity = Proximity(
-            backend, surface, start[:, :3], backend.array(rest), thickness, parameters.activation,
-            float(self._rest_length.mean()), self_collision,
+        return Proximity(
+            backend, self._surface, start[:, :3], backend.array(rest), self._thickness(wanted, assembly),
+            min(self.parameters.activation, self._longest), float(self._rest_length.mean()), self_collision,
         )  # fmt: skip
-        ring = vertex_ring(surface.triangles, surface.vertices)
-        vertices = VertexData(
-            assembly.vertices, system.free, backend.array(assembly.mass), backend.array(friction),
-            system.rest_diagonal, (backend.array(ring.start, np.int32), backend.array(ring.entries, np.int32)),
-        )  # fmt: skip
-        return Ndb(
-            backend, parameters, elastic, system, proximity,
-            Filter(backend, surface.vertices, assembly.vertices), vertices,
-            backend.array(vectors(assembly.rest)), step, scene.settings.tolerance,
-            assembly.offsets.tolist(),
-        )  # fmt: skip
+
+    def _filter(self, free: Any) -> Filter:
+        """free: (N,) 0 = hard pin."""
+        xp, cloths = self.backend.xp, len(self.scene.cloths)
+        body = xp.maximum(self.backend.array(self._surface.object, np.int32) - cloths, -1)
+        held = xp.ones(self._surface.vertices, xp.int32)
+        held[: self.cloth_vertices] = free == 0
+        return Filter(self.backend, held, body, len(self.scene.colliders))
 
     def _thickness(self, wanted: npt.NDArray[np.float64], assembly: Assembly) -> npt.NDArray[np.float64]:
         """(V,) the thickness that the mesh can resolve, m; says where that is less than what was asked for."""
@@ -214,11 +260,11 @@ class Simulator:
         cloth = [c.positions for c in self.scene.cloths]
         return np.concatenate([*cloth, *(np.asarray(c.positions[0], np.float64) for c in self.scene.colliders)])
 
-    def _target(self, frame: float) -> Any:
+    def _target(self, frame: float, solver: Ndb) -> Any:
         """(V, 4) where hard pins and colliders are at `frame`, linear between frames; sets soft pins' targets too."""
         first = self.scene.settings.frame_start
         goal = self._start_positions()
-        pinned = self.backend.host(self._solver.elastic.pin_target).copy()
+        pinned = self.backend.host(solver.elastic.pin_target).copy()
         for cloth, offset in zip(self.scene.cloths, self._offsets, strict=False):
             if cloth.pins is not None:
                 at = cloth.pins.vertices + offset
@@ -228,17 +274,27 @@ class Simulator:
         for collider in self.scene.colliders:
             goal[row : row + collider.positions.shape[1]] = _between(collider.positions, frame - first)
             row += collider.positions.shape[1]
-        self._solver.elastic.pin_target[:] = self.backend.array(pinned)
+        solver.elastic.pin_target[:] = self.backend.array(pinned)
         return self.backend.array(vectors(self._local(goal)))
 
     def _local(self, world: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         return np.asarray(world - self._centre)
 
-    def _free_tangles(self) -> list[Meeting]:
-        """Leave alone the pairs that intersect now, and only those; returns which objects they join."""
+    def _free_tangles(self, report: FrameReport | None = None, late: npt.ArrayLike = ()) -> list[Meeting]:
+        """Leave alone the pairs that intersect now, and only those; returns which objects they join.
+
+        Crossings that neither the pairs left alone so far nor the vertices `late` explain go to the report's faults.
+        """
         x = self.backend.host(self._state.x)[:, :3].astype(np.float64)
-        found = tangles(x, self._surface)
-        self._solver.proximity.freed = self.backend.array(found.keys, np.int64)
+        found, proximity = tangles(x, self._surface), self._solver.proximity
+        if report is not None:
+            new = unexplained(found, self.backend.host(proximity.freed), np.asarray(late, np.int64))
+            if not self.scene.settings.self_collision:
+                new = new.subset(new.objects[:, 0] != new.objects[:, 1])
+            report.faults += [
+                f"{a} and {b}, in {where}" for a, b, where in meetings(new, self._names, x + self._centre)
+            ]
+        proximity.freed = self.backend.array(np.unique(found.keys), np.int64)
         return meetings(found, self._names, x + self._centre)
 
     def _report_start(self) -> None:
@@ -251,12 +307,12 @@ class Simulator:
     def _release(self, report: FrameReport, late: npt.NDArray[np.integer]) -> None:
         """Bodies or pins (vertices `late`) had no room to arrive: free what they now cross, and say so."""
         bodies = [self._names[k] for k in np.unique(self._surface.object[late])]
-        crossed = [f"{first} and {second}" for first, second, _ in self._free_tangles()]
+        crossed = [f"{first} and {second}" for first, second, _ in self._free_tangles(report, late)]
         report.released += [text for text in bodies + crossed if text not in report.released]
 
-    def _diverged(self) -> SolverError:
+    def _diverged(self, solver: Ndb) -> SolverError:
         """The error that names the cloth whose vertex went farthest."""
-        x = self.backend.host(self._solver.x)[: self.cloth_vertices, :3]
+        x = self.backend.host(solver.x)[: self.cloth_vertices, :3]
         worst = int(np.argmax(np.nan_to_num(np.abs(x), nan=np.inf).max(axis=1)))
         name = self.scene.cloths[int(np.searchsorted(self._offsets, worst, side="right")) - 1].name
         return SolverError(f"{name}: the simulation diverged before frame {self.frame + 1}. Raise the step rate")
@@ -264,7 +320,7 @@ class Simulator:
     def _measure(self, report: FrameReport) -> None:
         x = self.backend.host(self._state.x)[: self.cloth_vertices, :3]
         if not np.isfinite(x).all():
-            raise self._diverged()
+            raise self._diverged(self._solver)
         report.largest_stretch = float((_lengths(x.astype(np.float64), self._edges) / self._rest_length).max())
         report.smallest_gap = self._solver.proximity.smallest_gap(self._state.x)
         velocity = self.backend.host(self._state.velocity)[:, :3].astype(np.float64)

@@ -64,7 +64,7 @@ def _body(body: Collider, turn: Array, thicker: float) -> Collider:
 def line(result: Result, squeezes: bool) -> str:
     words = [f"{result.frames_done} of {result.frames} frames, stretch {result.largest_stretch:.2f}"]
     if not result.free:
-        words.append(f"INTERSECTS in {result.intersecting_exact}: {result.first_finding}")
+        words.append(f"INTERSECTS in {result.intersecting_exact}: {result.first_finding} {result.faults}")
     if result.released and not squeezes:
         words.append(f"RELEASED {', '.join(result.released)} after {result.late_steps} late steps")
     return "; ".join([*words, *([result.cut_off] if result.cut_off else [])])

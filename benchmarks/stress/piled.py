@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...gpu_core.scene import Scene
-from .motions import ramp, turned
-from .shapes import box, merged, sheet, sphere, teapot
+from .motions import moved, ramp, turned
+from .shapes import Mesh, box, grid, merged, sheet, sphere, teapot
 from .stress import Stress, body, cloth, jittered, scene
 
 
@@ -71,11 +71,30 @@ def folding_collider(vertices: int, frames: int) -> Scene:
     return scene([cloth("Cloth", lying)], [body("Arm", arm, bend)], frames)
 
 
+def jaws(vertices: int, frames: int) -> Scene:
+    """Eight pleats between jaws that close to 16 mm, where nine gaps of a thickness each need 9: each gap is tight."""
+    pleats, width = 8, 0.12
+    count = max(3, round(np.sqrt(vertices / pleats)))
+    along = np.linspace(0.0, pleats * 0.06, pleats * count + 1)
+    flat = grid(along, np.linspace(-width / 2, width / 2, count))
+    zigzag = np.abs((along / 0.06 + 0.5) % 2.0 - 1.0)
+    path = np.column_stack([along * 0.15, np.zeros_like(along), 0.06 * zigzag - 0.03])
+    folded = Mesh(np.repeat(path, count, axis=0) + flat.positions * [0.0, 1.0, 0.0], flat.triangles)
+    folded = folded.shifted(-np.mean(path[:, 0]), 0.0, 0.0)
+    jaw = box(0.01, 0.2, 0.2)
+    shut = ramp(frames, 0.06, 0.013, 0.013)  # of the middles
+    bodies = [body(name, jaw, moved(jaw.positions, x=s * shut)) for name, s in (("Left jaw", -1), ("Right jaw", 1))]
+    bodies.append(body("Shelf", box(0.3, 0.3, 0.01).shifted(0.0, 0.0, -0.038)))
+    pleated = cloth("Pleats", jittered(folded, 1e-4), rest=flat.positions)
+    return scene([pleated], bodies, frames)
+
+
 PILED = (
     Stress(teapot_pile, 48),
     Stress(spout, 36),
     Stress(zigzag, 48),
     Stress(forty_layers, 24),
     Stress(crossed_collider, 36),
+    Stress(jaws, 36),
     Stress(folding_collider, 48, squeezes=True),
 )

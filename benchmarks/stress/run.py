@@ -35,10 +35,12 @@ class Result:
     first_finding: str = ""
     released_frames: int = 0  #: frames in which bodies had no room, or what they then crossed still crosses
     released: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)  #: crossings that no release explains: must be empty
     tangled_at_end: int = 0
     steps: int = 0
     unfinished_steps: int = 0
     late_steps: int = 0
+    halved_steps: int = 0
     bodies_arrived: bool = True
     largest_stretch: float = 1.0
     smallest_gap: float = float("inf")
@@ -51,7 +53,7 @@ class Result:
     @property
     def free(self) -> bool:
         """Every frame was free of intersections, but for those that were reported."""
-        return not self.intersecting_exact and not self.intersecting_ipctk
+        return not self.intersecting_exact and not self.intersecting_ipctk and not self.faults
 
 
 def run(
@@ -105,6 +107,8 @@ def _add(result: Result, report: FrameReport, found: Verdict) -> None:
     result.steps += report.steps
     result.unfinished_steps += report.unfinished_steps
     result.late_steps += report.late_steps
+    result.halved_steps += report.halved_steps
+    result.faults += [f"frame {report.frame}: {text}" for text in report.faults]
     result.largest_stretch = max(result.largest_stretch, report.largest_stretch)
     result.smallest_gap = min(result.smallest_gap, report.smallest_gap)
     result.seconds_per_frame += report.seconds

@@ -1,11 +1,14 @@
-"""The filter: how much of a motion may be taken without a collision (method.md §5, §10, §14).
+"""The filter: how much of a motion may be taken without a collision (method.md §5, §10, §14; docs/theory/filter.md).
 
 Per vertex: every pair that collides lowers the fractions of its corners, again and again until a round finds none.
 Safety: each round takes its fractions, and runs CCD on exactly the rounded positions that are then handed out, for
-every pair with a lowered corner; all others were clean in the first round and their motion is unchanged. Fractions
-only fall and 0 is the feasible start, so the rounds end; past ROUNDS all vertices take the paper's global fraction.
+every pair with a lowered corner; all others were clean in the first round and their motion is unchanged. Each pair that
+collides lowers at least one of its corners, fractions only fall and 0 is the feasible start, so the rounds end; past
+ROUNDS all vertices take the paper's global fraction.
 
-Colliders share one fraction: a body does not bend because one of its vertices was stopped.
+Which corner waits is free to choose. The first rounds let only those wait that approach, cloth before bodies: so cloth
+gives way and bodies arrive, and what moves on ahead of others is not held back by them. Each body has one fraction: it
+does not bend because one of its vertices was stopped.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from .pairs import Pairs
 
 SAFETY = 0.8  #: α, share of the time of impact that is taken (method.md §11)
 ROUNDS = 48  #: rounds after which the global fraction is taken
-GENTLE_ROUNDS = 8  #: rounds that lower the fastest corners first
+GENTLE_ROUNDS = 16  #: rounds that choose who waits
 
 
 def _bits(value: float) -> int:
@@ -29,15 +32,17 @@ def _bits(value: float) -> int:
 
 @dataclass
 class Filter:
-    """Cuts motions of V vertices; the first `cloth` of them are cloth, `moving` marks colliders that move."""
+    """Cuts motions of V vertices."""
 
     backend: Backend
-    vertices: int
-    cloth: int
+    held: Any  #: (V,) int32, 1 = vertex of a body or hard pin
+    body: Any  #: (V,) int32, which body (0 … B − 1) a vertex belongs to, or -1
+    bodies: int  #: B
     fallbacks: int = 0
 
     def __post_init__(self) -> None:
-        self.fraction = self.backend.xp.full(self.vertices, _bits(1.0), self.backend.xp.int32)
+        self.vertices = len(self.held)
+        self.fraction = self._uniform(1.0)
 
     @property
     def smallest(self) -> float:
@@ -52,7 +57,7 @@ class Filter:
             lowered = self._round(pairs, x, taken, first=round_ == 0, own=round_ >= GENTLE_ROUNDS)
             if lowered is None:
                 return taken
-            self.fraction = self._share_colliders(lowered, x, x1)
+            self.fraction = self._one_a_body(lowered, x, x1)
         self.fallbacks += 1
         return self.whole(pairs, x, x1)
 
@@ -78,16 +83,16 @@ class Filter:
         """The fractions, lowered where a pair collides between x and `taken`; None where none does."""
         lowered, hits = self.fraction.copy(), self.backend.xp.zeros(1, self.backend.xp.int32)
         self.backend.launch(
-            "filter_pair", pairs.count, pairs.feature, pairs.corner, x, taken, pairs.offset, self.fraction,
-            int(first), int(own), SAFETY, lowered, hits,
+            "filter_pair", pairs.count, pairs.feature, pairs.corner, x, taken, pairs.offset, self.held,
+            self.fraction, int(first), int(own), SAFETY, lowered, hits,
         )  # fmt: skip
         return lowered if int(hits[0]) else None
 
-    def _share_colliders(self, lowered: Any, x: Any, x1: Any) -> Any:
-        if self.cloth < self.vertices:
-            moving = (x1[self.cloth :] != x[self.cloth :]).any(axis=1)
-            slowest = self.backend.xp.where(moving, lowered[self.cloth :], _bits(1.0)).min()
-            lowered[self.cloth :] = slowest
+    def _one_a_body(self, lowered: Any, x: Any, x1: Any) -> Any:
+        """Every vertex of a body takes the smallest fraction of those that move."""
+        slowest = self.backend.xp.full(max(1, self.bodies), _bits(1.0), self.backend.xp.int32)
+        self.backend.launch("slowest_of_body", self.vertices, self.body, x, x1, lowered, slowest)
+        self.backend.launch("share_fraction", self.vertices, self.body, slowest, lowered)
         return lowered
 
     def _take(self, x: Any, x1: Any) -> Any:

@@ -18,10 +18,14 @@ from .patches import Surface
 
 
 class Tangles(NamedTuple):
-    crossings: npt.NDArray[np.int64]  #: (K, 2) edge and triangle that intersect
-    corners: npt.NDArray[np.int32]  #: (K, 2) ends of that edge
+    """K crossings of an edge and a triangle."""
+
+    corners: npt.NDArray[np.int32]  #: (K, 5) ends of the edge, corners of the triangle
     objects: npt.NDArray[np.int32]  #: (K, 2) the two objects, the smaller index first
-    keys: npt.NDArray[np.int64]  #: sorted keys of the pairs to leave alone
+    keys: npt.NDArray[np.int64]  #: (K, 5) of the pairs by whose passing this crossing comes and goes
+
+    def subset(self, kept: npt.NDArray[np.bool_]) -> Tangles:
+        return Tangles(self.corners[kept], self.objects[kept], self.keys[kept])
 
 
 def pair_key(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
@@ -33,8 +37,7 @@ def tangles(positions: npt.NDArray[np.floating], surface: Surface) -> Tangles:
     """Crossings of cloth with cloth and colliders, by the exact check. positions: (V, 3)."""
     edges = unique_edges(surface.triangles)
     cloth = int(surface.triangles[: surface.cloth_triangles].max()) + 1
-    crossings = intersections(positions, surface.triangles, edges, collider_start=cloth)
-    edge, triangle = crossings[:, 0], crossings[:, 1]
+    edge, triangle = intersections(positions, surface.triangles, edges, collider_start=cloth).T
     lookup = edges[:, 0].astype(np.int64) * surface.vertices + edges[:, 1]
     keys = [pair_key(edges[edge, end], triangle) for end in range(2)]
     for a, b in ((0, 1), (1, 2), (2, 0)):
@@ -42,7 +45,18 @@ def tangles(positions: npt.NDArray[np.floating], surface: Surface) -> Tangles:
         border = np.searchsorted(lookup, side[:, 0] * surface.vertices + side[:, 1])
         keys.append(pair_key(-1 - np.minimum(edge, border), np.maximum(edge, border)))  # ~smaller edge
     objects = np.sort(surface.object[np.column_stack([edges[edge, 0], surface.triangles[triangle, 0]])], axis=1)
-    return Tangles(crossings, edges[edge], objects, np.unique(np.concatenate(keys)))
+    corners = np.column_stack([edges[edge], surface.triangles[triangle]])
+    return Tangles(corners, objects, np.stack(keys, axis=1))
+
+
+def unexplained(found: Tangles, freed: npt.NDArray[np.integer], late: npt.NDArray[np.integer]) -> Tangles:
+    """Those crossings that the contact should have kept apart: a fault of the solver.
+
+    A crossing comes only where a vertex passes the triangle or an edge passes one of its sides: one of its five pairs.
+    So it is explained where such a pair was left alone (keys `freed`), or where one of its corners was carried on
+    without regard to contact (vertices `late`).
+    """
+    return found.subset(~np.isin(found.keys, freed).any(axis=1) & ~np.isin(found.corners, late).any(axis=1))
 
 
 class Meeting(NamedTuple):

@@ -111,27 +111,71 @@ KERNEL void candidate_reach(int i, const int *feature, const int *corner, const 
     matters[i] = gap[0] + gap[1] <= reach + ROUNDING * sqrtf(square);
 }
 
+// Who has to wait where a pair collides at t: the corners that come nearer to the other side, along the direction between
+// the sides at that time. Bit k: corner k. 0 where the sides turn into each other and none does.
+FUNCTION int approaching(const int *corner, const vec *x, const vec *taken, bool edges, float t)
+{
+    vec p[4], motion[4];
+    load_motion(corner, x, taken, p, motion);
+    for (int k = 0; k < 4; ++k) p[k] = p[k] + t * motion[k];
+    vec n = separate(p, edges).normal;
+    int sides = first_side(edges), mask = 0;
+    for (int k = 0; k < 4; ++k)
+        if (dot(n, taken[corner[k]] - x[corner[k]]) * (k < sides ? 1.0f : -1.0f) < 0.0f) mask |= 1 << k;
+    return mask;
+}
+
+// Time of impact while the corners of `mask` stay at x: for how long the others need not wait for them.
+FUNCTION float impact_without(const int *corner, const vec *x, const vec *taken, bool edges, float offset, int mask)
+{
+    vec from[4], to[4];
+    const int own[4] = {0, 1, 2, 3};
+    for (int k = 0; k < 4; ++k) from[k] = x[corner[k]], to[k] = mask >> k & 1 ? from[k] : taken[corner[k]];
+    return impact(own, from, to, edges, offset);
+}
+
 // One round of the filter. taken: where the vertices go with the fractions so far, x + fraction · (x1 − x): CCD runs on
 // exactly these positions, so the rounding of the fractions is nobody's concern.
-// fraction: how much of its motion each vertex may take (bits of a float in [0, 1]).
-// A pair that collides lowers the fractions of its corners in `lowered`; own = 1 scales each corner's own fraction,
-// which leaves this pair clean for certain; own = 0 lowers the fastest corners first, which freezes less.
+// fraction: how much of its motion each vertex may take (bits of a float in [0, 1]). held: 1 = body or hard pin.
+// A pair that collides lowers the fraction of at least one corner that moves in `lowered`. own = 1 scales each corner's
+// own fraction, which leaves this pair clean for certain. own = 0 asks only those to wait that approach, the fastest
+// first; bodies and pins only for what they would hit if the cloth did not come to meet them: cloth gives way.
 KERNEL void filter_pair(int i, const int *feature, const int *corner, const vec *x, const vec *taken,
-                        const float *offset, const int *fraction, int first_round, int own, float safety, int *lowered,
-                        int *hits)
+                        const float *offset, const int *held, const int *fraction, int first_round, int own,
+                        float safety, int *lowered, int *hits)
 {
     const int *c = corner + 4 * i;
-    float f[4], most = 0.0f, least = 1.0f;
-    for (int k = 0; k < 4; ++k) {
-        f[k] = int_as_float(fraction[c[k]]);
-        most = maximum(most, f[k]), least = minimum(least, f[k]);
-    }
+    bool edges = feature[2 * i] < 0;
+    float f[4], least = 1.0f;
+    for (int k = 0; k < 4; ++k) f[k] = int_as_float(fraction[c[k]]), least = minimum(least, f[k]);
     if (!first_round && least >= 1.0f) return;  // as it was in the first round: clean
-    float t = impact(c, x, taken, feature[2 * i] < 0, offset[i]);
+    float t = impact(c, x, taken, edges, offset[i]);
     if (t > 1.0f) return;
     ATOMIC_MAXIMUM(hits, 1);
+    int waits = own ? 0 : approaching(c, x, taken, edges, t), cloth = 0;
     for (int k = 0; k < 4; ++k)
-        ATOMIC_MINIMUM(lowered + c[k], float_as_int(safety * t * (own ? f[k] : most)));
+        if (!held[c[k]]) cloth |= waits & 1 << k;
+    float most = 0.0f, body = waits == cloth ? 2.0f : impact_without(c, x, taken, edges, offset[i], cloth);
+    for (int k = 0; k < 4; ++k)
+        if (cloth >> k & 1) most = maximum(most, f[k]);
+    for (int k = 0; k < 4; ++k) {
+        if (waits != 0 && !(waits >> k & 1)) continue;
+        float allowed = waits == 0 ? t * f[k] : cloth >> k & 1 ? t * most : body * f[k];
+        ATOMIC_MINIMUM(lowered + c[k], float_as_int(safety * allowed));
+    }
+}
+
+// A body does not bend because one of its vertices was stopped: the smallest fraction of each body's vertices that move,
+KERNEL void slowest_of_body(int v, const int *body, const vec *x, const vec *x1, const int *fraction, int *slowest)
+{
+    vec a = x[v], b = x1[v];
+    if (body[v] >= 0 && (a.x != b.x || a.y != b.y || a.z != b.z)) ATOMIC_MINIMUM(slowest + body[v], fraction[v]);
+}
+
+// becomes the fraction of all.
+KERNEL void share_fraction(int v, const int *body, const int *slowest, int *fraction)
+{
+    if (body[v] >= 0) fraction[v] = slowest[body[v]];
 }
 
 // Time of impact of each pair when everything moves from x to x1 at one pace; 2 where nothing is hit.

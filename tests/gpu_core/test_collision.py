@@ -116,7 +116,8 @@ def test_a_filtered_motion_is_free_of_collisions(name):
     surface = Surface(len(x0), both, len(triangles), np.repeat([0, 1], [count, len(body)]).astype(np.int32))
     found = BroadPhase(cpu, surface, x0, np.array([True, True])).detect(vectors(x0), vectors(x1), 2e-3, 0.0)
     pairs = Pairs(found.count, found.feature, found.corner, *(np.full(found.count, 1e-3, np.float32) for _ in range(2)))
-    filter_ = Filter(cpu, len(x0), count)
+    body = np.repeat(np.array([-1, 0], np.int32), [count, len(body)])
+    filter_ = Filter(cpu, body + 1, body, 1)
     taken = getattr(filter_, name)(pairs, vectors(x0), vectors(x1))[:, :3].astype(float)
     assert filter_.fallbacks == 0
     mesh = ipctk.CollisionMesh(x0, unique_edges(both), both)
@@ -125,3 +126,42 @@ def test_a_filtered_motion_is_free_of_collisions(name):
     moved = np.linalg.norm(taken - x0, axis=1) / np.maximum(np.linalg.norm(x1 - x0, axis=1), 1e-9)
     assert moved[count:].min() == pytest.approx(moved[count:].max(), rel=1e-5), "a body moves as one"
     assert moved[:count].mean() > (0.3 if name == "per_vertex" else 0.01)
+
+
+def met_by_a_body(cloth_motion, body_motion):
+    """(how far the cloth, how far the body got, m): a vertex 2 mm above a body's triangle; both move along z."""
+    triangle = [[-1, -1, 0], [1, -1, 0], [0, 1, 0]]
+    x = vectors(np.array([[0, 0, 0.002], *triangle]))
+    x1 = x + vectors(np.array([[0, 0, cloth_motion], *[[0, 0, body_motion]] * 3]))
+    body = np.array([-1, 0, 0, 0], np.int32)
+    filter_ = Filter(cpu, body + 1, body, 1)
+    taken = filter_.per_vertex(pair_set([False]), x, x1) - x
+    assert filter_.fallbacks == 0
+    return taken[0, 2], taken[1, 2]
+
+
+def test_cloth_gives_way_before_a_body_does():
+    """The room is 1 mm. A body that needs less arrives at once, however fast the cloth comes to meet it."""
+    cloth, body = met_by_a_body(-0.017, 0.0004)
+    assert body == pytest.approx(0.0004)
+    assert -0.0006 < cloth <= 0.0
+
+
+def test_a_body_is_not_stopped_by_what_moves_on_ahead_of_it_and_does_not_stop_that():
+    cloth, body = met_by_a_body(0.003, 0.0035)
+    assert (cloth, body) == pytest.approx((0.003, 0.0035))
+    cloth, body = met_by_a_body(0.003, 0.006)
+    assert cloth == pytest.approx(0.003), "cloth that flees is not held back"
+    assert 0.0012 < body < 0.004
+
+
+def test_bodies_do_not_wait_for_each_other():
+    """One is stopped by the cloth above it, the other is free."""
+    triangle = np.array([[-1, -1, 0], [1, -1, 0], [0, 1, 0]])
+    x = vectors(np.concatenate([[[0, 0, 0.002]], triangle, triangle + [5, 0, 0]]))
+    x1 = x + vectors(np.array([[0, 0, 0.0], *[[0, 0, 0.01]] * 6]))
+    body = np.array([-1, 0, 0, 0, 1, 1, 1], np.int32)
+    taken = Filter(cpu, np.minimum(body + 1, 1), body, 2).per_vertex(pair_set([False]), x, x1)
+    assert np.ptp(taken[1:4, 2]) == 0.0
+    assert 0.0 < taken[1, 2] < 0.001
+    assert np.array_equal(taken[4:], x1[4:])

@@ -132,7 +132,7 @@ def test_the_filter_hands_out_positions_that_were_checked():
     queries = hard_queries(CHUNK, 1234)
     x, x1 = as_vectors(queries.p), as_vectors(queries.q)
     for name in ("per_vertex", "whole"):
-        filter_ = Filter(cpu, len(x), len(x))
+        filter_ = Filter(cpu, np.zeros(len(x), np.int32), np.full(len(x), -1, np.int32), 0)
         taken = getattr(filter_, name)(as_pairs(queries), x, x1)[:, :3].reshape(-1, 4, 3)
         assert filter_.fallbacks == 0
         reached = Queries(queries.p, taken, queries.edges, queries.offset, queries.kind)

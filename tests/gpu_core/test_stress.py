@@ -6,17 +6,18 @@ import numpy as np
 import pytest
 
 from taffeta.benchmarks.stress.check import verdict
+from taffeta.benchmarks.stress.locking import locking
 from taffeta.benchmarks.stress.run import run
 from taffeta.benchmarks.stress.scenes import SCENES
 
 VERTICES = 150
 SIZES = {"forty_layers": 240, "teapot_pile": 200, "graded": 120, "slivers": 200, "tiny": 80, "twist": 110}
 
-#: Failing here, measured in the benchmark: bodies or pins are late where there is room (docs/theory/stress.md).
-LATE = {"scissors", "slack_twist"}
+#: Measured in the benchmark alone: the steps do not converge, and the cloth is thrown about (docs/theory/stress.md).
+WILD = {"jaws"}
 
 
-@pytest.mark.parametrize("name", [name for name in SCENES if name not in LATE])
+@pytest.mark.parametrize("name", [name for name in SCENES if name not in WILD])
 def test_every_frame_is_free_of_intersections_and_bodies_arrive(name):
     """By the exact check and by ipctk. Only where bodies leave no room may pairs be let go, and then it is reported."""
     stress = SCENES[name]
@@ -26,6 +27,7 @@ def test_every_frame_is_free_of_intersections_and_bodies_arrive(name):
     assert result.intersecting_exact == [], result.first_finding
     assert result.intersecting_ipctk == []
     assert result.bodies_arrived
+    assert result.faults == []
     if stress.squeezes:
         assert result.released
     else:
@@ -55,6 +57,12 @@ def test_a_crossing_that_no_report_names_is_not_excused(monkeypatch):
     result = run(SCENES["far_away"], VERTICES, 6)
     assert len(result.intersecting_exact) == len(result.intersecting_ipctk) == result.frames
     assert not result.free
+
+
+def test_a_loose_part_falls_with_g_while_the_rest_of_its_cloth_is_pressed_tight():
+    """The global filter holds it up: that is what this test can see."""
+    assert locking("armpit", VERTICES, "vertex", 40).fallen == pytest.approx(1.0, abs=0.01)
+    assert locking("armpit", VERTICES, "global", 40).fallen < 0.9
 
 
 def test_a_scene_over_its_time_says_so():
