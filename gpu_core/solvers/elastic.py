@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -22,6 +23,13 @@ class LinearSystem(Protocol):
     added: Any  #: (N,) ΔH
     total_diagonal: Any  #: (N,) of H + ΔH
     triangle_block: Any  #: (9T, 4) the membrane's second derivative by triangle, or None
+
+
+class Solve(NamedTuple):
+    """One linear solve, bound to where x will be."""
+
+    begin: Callable[[], float]  #: sets the matrix up at x; returns r·D⁻¹r of the residual there, J (0: not known)
+    finish: Callable[[], None]  #: writes the increment
 
 
 class Elastic:

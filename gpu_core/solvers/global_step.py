@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..backend import Backend
 from ..contact.barrier import Contacts
 from ..elasticity.assembly import Assembly, off_diagonal
 from ..subspace import Subspace
+from .elastic import Solve
 from .parameters import NdbParameters
 
 Dense = npt.NDArray[np.float64]
@@ -52,9 +52,9 @@ class GlobalStep:
         """increment ← U Λ⁻¹ Uᵀ residual (eq. 16): no contact, no relaxation."""
         self._project(self.large, None, x, rest)
 
-    def bind(self, x: Any, rest: Any, contacts: Contacts | None) -> Callable[[], None]:
+    def bind(self, x: Any, rest: Any, contacts: Contacts | None) -> Solve:
         """The global step at x (V, 4), to be called; contacts have already entered ΔH."""
-        return lambda: self.reuse(x, rest)
+        return Solve(lambda: 0.0, lambda: self.reuse(x, rest))
 
     def reuse(self, x: Any, rest: Any) -> None:
         """increment ← solution in span(V) with ΔH (eq. 18), in span(U) without, then relaxed (eq. 17)."""

@@ -77,7 +77,9 @@ class Ndb:
         self.inner_tolerance = (parameters.inner_tolerance or tolerance) * step
         self.outer_tolerance = 2.0 * self.inner_tolerance
         self.x, self.start = (xp.zeros((filter_.vertices, 4), xp.float32) for _ in range(2))
-        self.z, self.displacement, self.inertial = (xp.zeros((vertices.cloth, 4), xp.float32) for _ in range(3))
+        self.z, self.displacement, self.inertial, self._advance = (
+            xp.zeros((vertices.cloth, 4), xp.float32) for _ in range(4)
+        )
         self.momentum = Momentum(backend, vertices, elastic.pin_stiffness, cloths) if parameters.momentum else None
         self.free = xp.zeros((filter_.vertices, 1), bool)
         self.free[: vertices.cloth, 0] = vertices.free != 0
@@ -170,9 +172,17 @@ class Ndb:
         if contacts:
             after.append(contacts.partial_ccd(self.x))
         change, least = 0.0, self.parameters.least_iterations if contacts and report.outer == 0 else 1
+        energy, retreats = float("inf"), 0
         for k in range(self.parameters.inner_iterations):
             local()
-            solve()
+            left = solve.begin()
+            if not left <= self.parameters.growth * energy and retreats < self.parameters.retreats:
+                self._retreat()
+                retreats += 1
+                continue
+            energy, retreats = left, 0
+            solve.finish()
+            self._advance[:] = system.increment
             for run in after:
                 run()
             report.iterations += 1
@@ -184,6 +194,12 @@ class Ndb:
         if self.momentum:
             self.momentum.restore(contacts, self.inertial, self.x, self.displacement)
         return change
+
+    def _retreat(self) -> None:
+        """Take half of the last increment back: what it left is worse than what it found."""
+        self._advance *= 0.5
+        self.x[: self.vertices.cloth] -= self._advance
+        self.displacement -= self._advance
 
     def _change(self) -> float:
         """‖Δx‖: the largest of a vertex, or the root mean square of a cloth over `mean_share` where that is more.
@@ -238,7 +254,7 @@ class Ndb:
         if contacts:
             contacts.age[:] = xp.minimum(contacts.age, 0)
         self.backend.sequence(self._residual_launches(contacts))()
-        system.bind(self.x, self.rest, contacts)()
+        system.bind(self.x, self.rest, contacts).finish()
         forwarded = 2.0 * system.increment
         if parameters.forwarding_cap is not None:
             size = xp.sqrt((forwarded * forwarded).sum(axis=1, keepdims=True))

@@ -8,7 +8,6 @@ a motion that meets almost none, and each local–global iteration moves by a th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from ..backend import Backend
 from ..contact.barrier import Contacts
 from ..elasticity.assembly import Assembly
 from ..mesh import Incidence, ring_sides, vertex_ring
+from .elastic import Solve
 
 CHUNK = 256  #: vertices per partial sum of a dot product
 NOTHING = 1e-30  #: J, as in conjugate_gradient.h
@@ -53,13 +53,16 @@ class NewtonStep:
         self._no_start = xp.zeros(count + 1, xp.int32)
         self._nothing = xp.zeros(4, xp.int32), *(xp.zeros((1, 4), xp.float32) for _ in range(5))
 
-    def bind(self, x: Any, rest: Any, contacts: Contacts | None) -> Callable[[], None]:
+    def bind(self, x: Any, rest: Any, contacts: Contacts | None) -> Solve:
         """The step at x (V, 4) as it will be when called; the rest shape is not needed."""
         start, iteration = self._launches(x, contacts)
-        begin, batch = self.backend.sequence(start), self.backend.sequence(iteration * BATCH)
+        prepare, batch = self.backend.sequence(start), self.backend.sequence(iteration * BATCH)
 
-        def solve() -> None:
-            begin()
+        def begin() -> float:
+            prepare()
+            return self._energy()
+
+        def finish() -> None:
             goal = self.accuracy**2 * self._energy()
             for _ in range(self.batches):
                 batch()
@@ -67,7 +70,7 @@ class NewtonStep:
                 if self._energy() <= max(goal, NOTHING):
                     break
 
-        return solve
+        return Solve(begin, finish)
 
     def _energy(self) -> float:
         """r·D⁻¹r of the residual that is left."""

@@ -24,6 +24,8 @@ class NdbParameters:
     outer_iterations: int = 10  #: most full CCDs of a step; more only while a collider has not arrived
     late_iterations: int = 40  #: most full CCDs while a collider has not arrived
     inner_tolerance: float | None = None  #: ‖Δx‖∞ as a velocity, m/s; None = the scene's tolerance
+    growth: float = 4.0  #: of the residual's energy, beyond which half of a Newton step is taken back
+    retreats: int = 4  #: most halvings of one Newton step
     mean_share: float = 0.03  #: root mean square of ‖Δx‖ over a cloth that counts as converged, relative to the largest
     acceleration_share: float = 0.1  #: of the change of a cloth's velocity in a step, that ‖Δx‖ (rms) may be besides
     finest: float = 2.0e-3  #: tolerance that a cloth without acceleration is solved to, m/s
