@@ -29,7 +29,7 @@ def test_every_frame_is_free_of_intersections_and_bodies_arrive(name):
     assert result.bodies_arrived
     assert result.faults == []
     if stress.squeezes:
-        assert result.released
+        assert bool(result.released) == bool(result.late_steps)  # allowed there, and said
     else:
         assert (result.released, result.late_steps, result.tangled_at_end) == ([], 0, 0)
 

@@ -11,6 +11,7 @@ import pytest
 from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.scene import Cloth, Collider, Material, Scene, Settings
 from taffeta.gpu_core.simulator import Simulator
+from taffeta.gpu_core.solvers.parameters import NdbParameters
 from taffeta.tests.gpu_core.small_scene import ball, sheet
 
 cpu = select("cpu")
@@ -102,7 +103,8 @@ def scaled_drape(scale):
     cloth = Cloth("Sheet", triangles, vertices, start, material, thickness=2e-4 * scale)
     surface, faces = ball(0.0078125 * scale)
     body = Collider("Ball", faces, surface[None].astype(np.float32), thickness=2e-4 * scale)
-    settings = Settings(1, 9, gravity=(0, 0, -0.5 * scale), tolerance=0.005 * scale)
+    tolerance = NdbParameters().finest * scale  # below it nothing is judged in m/s
+    settings = Settings(1, 9, gravity=(0, 0, -0.5 * scale), tolerance=tolerance)
     return Scene((cloth,), (body,), settings)
 
 
