@@ -254,11 +254,12 @@ class SceneProperties(bpy.types.PropertyGroup):
     )
     tolerance: FloatProperty(
         name="Tolerance (m/s)",
-        description="A step has converged when no vertex is still corrected faster than this: smaller is calmer",
+        description="A step has converged when no vertex is still corrected faster than this: smaller is slower and "
+        "nearer to the exact solution",
         default=Settings.tolerance,
         min=1.0e-5,
         soft_min=1.0e-3,
-        soft_max=0.1,
+        soft_max=1.0,
         precision=4,
         step=0.1,
     )

@@ -24,10 +24,6 @@ class Stress:
     def name(self) -> str:
         return self.build.__name__
 
-    @property
-    def hardship(self) -> str:
-        return (self.build.__doc__ or "").split("\n")[0].rstrip(".")
-
 
 def cloth(
     name: str,
