@@ -77,7 +77,7 @@ class Contacts:
         xp = backend.xp
         self.backend, self.law, self.pairs, self.count, self.feasible = backend, law, pairs, pairs.count, feasible
         self.barycentric, self.normal, self.share, self.diagonal, self.correction = self._vectors(5)
-        # (C, 4) each, see `contact_target`: stiffness N/m, direction and length m of the slip, K p N, friction's force N
+        # (C, 4) each (`contact_target`): stiffness N/m, direction and length of the slip m, K p N, friction's force N
         self.curvature, self.slide, self.force, self.kept = self._vectors(4)
         self.stiffness, self.goal = (xp.zeros(self.count, xp.float32) for _ in range(2))
         self.age = self._recall(earlier, earlier.ages, -1)

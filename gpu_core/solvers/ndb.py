@@ -202,7 +202,7 @@ class Ndb:
         self.displacement -= self._advance
 
     def _change(self) -> float:
-        """‖Δx‖ in m: the largest of a vertex, or the root mean square of a cloth over `mean_share` where that is more.
+        """‖Δx‖ in m: the largest of a vertex, or the mean square root of a cloth over `mean_share` if that is more.
 
         Where a cloth's velocity changes by less than the tolerance in this step, Δx counts as many times more: a slide
         that begins must not look converged while it stands, nor may rest be made of what the iterations leave.
