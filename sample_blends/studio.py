@@ -110,4 +110,3 @@ def _load_film(scene: bpy.types.Scene, film: tuple[int, int]) -> None:
     scene.cycles.use_adaptive_sampling = True
     scene.view_settings.view_transform = "AgX"
     scene.view_settings.look = "AgX - Medium High Contrast"
-    scene.render.dither_intensity = 0.0  # noise that compresses badly, and the denoised film has enough of its own

@@ -38,10 +38,16 @@ def render(picture: Picture, parts: list[Part], to: Path, percentage: int = 100)
     for part in parts:
         _add(part, scale)
     look_at_all(corners, MARGIN)
+    _set_file(bpy.context.scene.render)
+    save_picture(to, percentage)
+
+
+def _set_file(settings: bpy.types.RenderSettings) -> None:
+    """Small files, since the repository keeps them: noise against banding is most of a denoised picture's bytes."""
+    settings.dither_intensity, settings.image_settings.compression = 0.0, 100
     threads = os.environ.get("TAFFETA_THREADS")
     if threads:
-        bpy.context.scene.render.threads_mode, bpy.context.scene.render.threads = "FIXED", int(threads)
-    save_picture(to, percentage)
+        settings.threads_mode, settings.threads = "FIXED", int(threads)
 
 
 def _place(parts: list[Part], picture: Picture) -> tuple[Array, float]:
