@@ -63,7 +63,7 @@ def markdown(content: dict[str, Any]) -> str:
         theme = themes.setdefault(row["scenario"].partition(".")[0], {})
         theme.setdefault(row["quantity"], {})[row["solve"]] = row
     for name, quantities in themes.items():
-        parts.append(f"\n## {name.capitalize()}\n\n")
+        parts.append(f"\n## {name.replace('_', '–').capitalize()}\n\n")
         parts.append("| | measured, default | measured, tight | reference | bound | default | tight |\n")
         parts.append("|---|---|---|---|---|---|---|\n")
         parts += [_line(quantity, solves) for quantity, solves in quantities.items()]

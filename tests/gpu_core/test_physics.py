@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taffeta.benchmarks.physics import damping, energy, fall, friction, rest, shapes, symmetry
+from taffeta.benchmarks.physics import damping, energy, fall, friction, rest, shapes, stick_slip, symmetry
 from taffeta.benchmarks.physics.result import DEFAULT, TIGHT, Result
 
 
@@ -55,6 +55,14 @@ def test_a_sheet_below_the_friction_angle_does_not_creep():
 
 def test_a_strip_on_a_belt_sticks_and_slips_where_it_should():
     assert_all_hold(friction.belt(DEFAULT))
+
+
+def test_a_strip_over_a_cylinder_holds_as_much_as_euler_says():
+    assert_all_hold(stick_slip.capstan(DEFAULT, (0.3,)))
+
+
+def test_a_patch_on_springs_sticks_to_a_belt_slips_back_and_swings_as_coulomb_says():
+    assert_all_hold(stick_slip.spring_block(DEFAULT))
 
 
 def test_a_card_house_stands_by_friction_alone():
