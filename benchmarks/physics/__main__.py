@@ -30,11 +30,11 @@ THEMES: dict[str, tuple[Scenario, ...]] = {
         friction.thresholds, friction.sliding, friction.creep, friction.stop, friction.belt, friction.card_house,
     ),
     "stick_slip": (stick_slip.capstan, stick_slip.spring_block),
-    "damping": (damping.membrane_mode, damping.pendulum, damping.order),
+    "damping": (damping.membrane_mode, damping.pendulum, damping.order, damping.order_of_a_jerk),
     "energy": (energy.free_run, energy.collision),
-    "symmetry": (symmetry.mirror, symmetry.numbering),
+    "symmetry": (symmetry.mirror, symmetry.numbering, symmetry.numbering_of_folds),
     "rest": (rest.flat, rest.drape, rest.stack, rest.pile),
-    "drape": (drape.cusick,),
+    "drape": (drape.cusick, drape.refinement),
 }  # fmt: skip
 
 

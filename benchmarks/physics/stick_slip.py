@@ -10,7 +10,7 @@ from ...gpu_core.elasticity.assembly import assemble
 from ...gpu_core.scene import Cloth, Collider, Material, Pins
 from .motion import GRAVITY, Positions, simulate
 from .result import Result, Solve
-from .shapes import grid, square
+from .shapes import cylinder, grid, square
 
 RADIUS, SPAN = 0.1, 0.1  #: of the cylinder, and of each free end of the strip, m
 DISTANCE = 1.96e-3  #: from the cylinder, where contact bears the pretension, m
@@ -53,22 +53,14 @@ def _pulled_over_cylinder(friction: float, solve: Solve, seconds: float = 2.0) -
     path[:, along[ends] > SPAN, 2] -= np.linspace(0.0, pull, frames)[:, None]
 
     strip = Cloth("Strip", triangles, rest, start, _elastic(0.05, STIFFNESS, friction, 1e-6), pins=Pins(ends, path))
-    motion = simulate(strip, [_cylinder(friction)], solve=solve, seconds=seconds, gravity=(0.0, 0.0, 0.0))
+    points, faces = cylinder(RADIUS, 0.1)
+    body = Collider("Cylinder", faces, points[None].astype(np.float32), friction)
+    motion = simulate(strip, [body], solve=solve, seconds=seconds, gravity=(0.0, 0.0, 0.0))
     rows = motion.positions.reshape(frames, cells + 1, 3, 3).mean(axis=2)
     stretch = np.linalg.norm(np.diff(rows, axis=1), axis=2) * cells / np.ptp(rest[:, 0]) - 1.0
     inner = int(cells * SPAN / length) - 3
     held, pulled = slice(2, inner), slice(-inner, -2)
     return np.stack([STIFFNESS * stretch[:, part].mean(axis=1) for part in (held, pulled)], axis=1)
-
-
-def _cylinder(friction: float) -> Collider:
-    """Of 180 faces around y."""
-    points, triangles = grid(181, 2, 1.0, 0.1)
-    angle = 2.0 * np.pi * points[:, 0]
-    around = np.stack([RADIUS * np.sin(angle), points[:, 1], RADIUS * np.cos(angle)], axis=1)
-    seam = np.arange(len(points))
-    seam[-2:] = [0, 1]
-    return Collider("Cylinder", seam[triangles].astype(np.int32), around[None, :-2].astype(np.float32), friction)
 
 
 def spring_block(solve: Solve) -> Iterator[Result]:
