@@ -3,8 +3,8 @@
 A disc has many equilibria. How many folds it falls into depends on its state before, and the coefficient on the folds;
 real cloth does the same ("A Study of Fabric-drape Behaviour with Image Analysis, Part I: Measurement, Characterisation,
 and Instability", abstract: measure many times). So a coefficient is a mean over specimens and both faces, with its
-spread. Time only leads to the equilibrium here: steps of 1/48 s, whose numerical damping is strong, each solved far enough
-that what is left does not keep the cloth moving.
+spread. Time only leads to the equilibrium here: steps of 1/48 s, whose numerical damping is strong, each solved far
+enough that what is left does not keep the cloth moving.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from taffeta.benchmarks.physics import damping, energy, fall, friction, rest, shapes, stick_slip, symmetry
+from taffeta.benchmarks.physics import damping, drape, energy, fall, friction, rest, shapes, stick_slip, symmetry
 from taffeta.benchmarks.physics.result import DEFAULT, TIGHT, Result
 
 
@@ -112,6 +113,23 @@ def test_what_has_settled_rests(scene, seconds, limit):
     speed = next(result for result in scene(DEFAULT, seconds) if "rms speed after" in result.quantity)
     assert speed.bound == limit
     assert speed.holds, speed
+
+
+def test_the_shadow_of_a_flat_disc_is_its_area():
+    assert drape.shadow(*drape.disc(400)) == pytest.approx(np.pi * drape.SPECIMEN**2, rel=0.02)
+
+
+def test_a_drape_carried_to_a_finer_mesh_throws_the_same_shadow():
+    coarse, fine = drape.disc(400), drape.disc(1000)
+    hanging = coarse[0] * [0.8, 0.7, 1.0] - (coarse[0] ** 2).sum(axis=1)[:, None] * [0.0, 0.0, 3.0]
+    carried = drape.carried(drape.Drape(coarse, hanging, 0.0, 0.0), fine)
+    assert drape.shadow(carried, fine[1]) == pytest.approx(drape.shadow(hanging, coarse[1]), rel=0.02)
+    assert carried[:, 2] == pytest.approx(-3.0 * (fine[0] ** 2).sum(axis=1), abs=1e-3)
+
+
+def test_a_specimen_is_uneven_in_the_same_way_on_every_mesh():
+    height = [np.ptp(drape.specimen(drape.disc(count), 1, 1.0)[:, 2]) for count in (400, 2000)]
+    assert height[0] == pytest.approx(height[1], rel=0.02)
 
 
 def test_a_result_that_is_not_a_number_never_holds():
