@@ -29,7 +29,7 @@ THEMES: dict[str, tuple[Scenario, ...]] = {
     "friction": (
         friction.thresholds, friction.sliding, friction.creep, friction.stop, friction.belt, friction.card_house,
     ),
-    "stick_slip": (stick_slip.capstan, stick_slip.spring_block),
+    "stick_slip": (stick_slip.capstan, stick_slip.spring_block, stick_slip.pushed_strip),
     "damping": (damping.membrane_mode, damping.pendulum, damping.order, damping.order_of_a_jerk),
     "energy": (energy.free_run, energy.collision),
     "symmetry": (symmetry.mirror, symmetry.numbering, symmetry.numbering_of_folds),

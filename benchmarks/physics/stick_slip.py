@@ -1,10 +1,11 @@
-"""What sticks until Coulomb lets it go: a strip over a cylinder, a patch pulled by springs (validation.md §9)."""
+"""What sticks until Coulomb lets it go (validation.md §9): strip over a cylinder, patch on springs, pushed strip."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.optimize import fsolve
 
 from ...gpu_core.elasticity.assembly import assemble
 from ...gpu_core.scene import Cloth, Collider, Material, Pins
@@ -115,6 +116,54 @@ def _sliding(limit: float, stiffness: float, speed: float, rate: float, frames: 
         if step % round(rate / 24) == 0:
             places.append(x)
     return np.array(places)
+
+
+#: How far the clamp of an elastica of length 1 has come down when its other end slips, by μ (validation.md §9).
+SLIPS_AT = {0.1: 0.0472, 0.2: 0.1550, 0.3: 0.2716}
+BUCKLING = 4.493409  #: tan k = k: the buckling mode of a strip that is clamped at one end and hinged at the other
+
+
+def pushed_strip(solve: Solve, frictions: tuple[float, ...] = tuple(SLIPS_AT)) -> Iterator[Result]:
+    """A weightless upright strip, its clamp pushed down: its lower end sticks to the floor until T/N reaches μ."""
+    for friction in frictions:
+        pushed, tip = _pushed(friction, 0.3 * SLIPS_AT[friction], 1.3 * SLIPS_AT[friction], solve)
+        slipped = np.abs(tip - tip[0]) > 5.0e-3
+        found = float(pushed[slipped.argmax()]) if slipped.any() else float("nan")
+        yield Result(f"pushed strip, μ {friction}: δ/L when it slips", found, SLIPS_AT[friction], 0.05, "", True)
+
+
+def _pushed(friction: float, first: float, last: float, solve: Solve, seconds: float = 8.0) -> Positions:
+    """(2, F) δ and the lower end's place, m; the free length is 1 m and starts near its buckled shape.
+
+    That shape has to end under the clamp: 2 mm beside it, and the strip slips 7 % later.
+    """
+    cells, fine = 40, 4001
+    along = np.linspace(0.0, 1.0, fine)
+    mode = BUCKLING * (np.cos(BUCKLING * along) - 1.0 + BUCKLING * np.sin(BUCKLING * along))
+
+    def misses(unknown: np.ndarray) -> list[float]:
+        angle = unknown[0] * mode + unknown[1] * along
+        return [float(np.sin(angle).mean()), float(1.0 - np.cos(angle).mean() - first)]
+
+    high, more = fsolve(misses, [np.sqrt(2.0 * first / (mode**2).mean()), 0.0])
+    angle = high * mode + more * along
+    aside, down = (np.concatenate([[0.0], np.cumsum(f(angle)[1:])]) / (fine - 1) for f in (np.sin, np.cos))
+
+    rest, triangles = grid(cells + 2, 3, 1.0 + 1.0 / cells, 0.1)
+    place = np.repeat(np.arange(-1, cells + 1) / cells, 3)
+    start = np.stack([np.interp(place, along, aside), rest[:, 1], -np.where(
+        place < 0.0, place, np.interp(place, along, down))], axis=1)  # fmt: skip
+    start[:, 2] -= start[:, 2].min() - DISTANCE
+    clamp = np.flatnonzero(place < 1e-9).astype(np.int32)
+    frames = 1 + round(24 * seconds)
+    pushed = np.linspace(first, last, frames)
+    path = np.repeat(start[None, clamp], frames, axis=0)
+    path[:, :, 2] -= (pushed - first)[:, None]
+    strip = Cloth("Strip", triangles, rest, start, _elastic(0.01, 1000.0, friction, 1e-2), pins=Pins(clamp, path))
+    points, faces = square(2, 4.0)
+    floor = Collider("Floor", faces, points[None].astype(np.float32), friction)
+    motion = simulate(strip, [floor], solve=solve, seconds=seconds, gravity=(0.0, 0.0, 0.0), self_collision=False)
+    return np.stack([pushed, motion.positions[:, -3:, 0].mean(axis=1)])
 
 
 def _elastic(density: float, stiffness: float, friction: float, bend: float) -> Material:

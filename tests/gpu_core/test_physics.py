@@ -66,6 +66,10 @@ def test_a_patch_on_springs_sticks_to_a_belt_slips_back_and_swings_as_coulomb_sa
     assert_all_hold(stick_slip.spring_block(DEFAULT))
 
 
+def test_a_pushed_strip_slips_when_the_elastica_asks_for_more_than_friction():
+    assert_all_hold(stick_slip.pushed_strip(DEFAULT, (0.2,)))
+
+
 def test_a_card_house_stands_by_friction_alone():
     assert_all_hold(friction.card_house(DEFAULT))
 
