@@ -40,7 +40,8 @@ to the front tan θ = 0.9, 0.98, 1.02 and 1.1 μ: moved by 0.03, 0.03, 42 and 21
 falls; tan(15°)/2 = 0.134 is needed.*
 
 **Measured when.** Not all rows are of one solver: damping and symmetry (but for the folds) were run again on the frozen
-solver (229f596, AMD EPYC), drape and stick–slip on 75bc035 (same machine), the rest before it, on an Intel Xeon.
+solver (229f596, AMD EPYC); fall, energy, drape, stick–slip and friction's stop, belt, card house and sliding on 75bc035
+(same machine); friction's thresholds and creep, and rest, before it, on an Intel Xeon.
 
 **Sticking and slipping.** One μ serves rest and motion, so nothing chatters for ever: a patch on springs sticks to a
 belt, slips back once and is damped to its place as backward Euler damps the exact circle. Over half a cylinder the
