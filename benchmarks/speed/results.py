@@ -18,7 +18,9 @@ Entry = dict[str, Any]  # commit, command, note, rows
 def save(machine: str, part: str, rows: list[Entry], key: tuple[str, ...], command: str, note: str) -> Path:
     """Put the rows into the machine's file. Rows of the same part with the same values of `key` give way."""
     path = RESULTS / f"{PREFIX}{re.sub(r'[^A-Za-z0-9]+', '_', machine).strip('_')}.json"
-    content = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"machine": machine, "parts": {}}
+    content: dict[str, Any] = {"machine": machine, "parts": {}}
+    if path.exists():
+        content = json.loads(path.read_text(encoding="utf-8"))
     measured = {"commit": commit(), "command": command, "note": note}
     fresh = [{**row, "measured": measured} for row in rows]
     replaced = {_identity(row, key) for row in fresh}
