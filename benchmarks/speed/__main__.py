@@ -23,6 +23,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ...gpu_core.backend import Backend, BackendError, select
+from ...gpu_core.simulator import SolverError
 from . import floor, machine, page, results, scaling, setup, table1
 from .scenes import SCENES, built
 
@@ -46,9 +47,12 @@ def _table(options: argparse.Namespace, backend: Backend) -> Rows:
 def _floor(options: argparse.Namespace, backend: Backend) -> Rows:
     rows = []
     for vertices in options.vertices or [40_000, 340_000]:
-        for part in floor.floors(backend, vertices, options.frames):
-            rows.append(asdict(part))
-            print(" | ".join(page.floor_cells(rows[-1])), flush=True)
+        try:
+            for part in floor.floors(backend, vertices, options.frames):
+                rows.append(asdict(part))
+                print(" | ".join(page.floor_cells(rows[-1])), flush=True)
+        except SolverError as error:
+            print(f"{vertices} vertices: the rest was not measured, {error}")
     return rows
 
 

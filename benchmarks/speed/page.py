@@ -36,11 +36,12 @@ def _tables(name: str, machines: Sequence[dict[str, Any]]) -> str:
         for machine in machines
         if (rows := machine["parts"].get(name))
     ]
-    if not any("cuda" in json.dumps(machine) or "NVIDIA" in machine["machine"] for machine in machines):
-        parts.append(UNMEASURED if name in ("table", "floor") else "")
-    return "\n" + "\n".join(part for part in parts if part) + "\n" if parts else "\nNot measured yet.\n\n"
+    if name in ON_CUDA and not any("NVIDIA" in machine["machine"] for machine in machines):
+        parts.append(UNMEASURED)
+    return "\n" + "\n".join(parts or ["Not measured yet.\n"]) + "\n"
 
 
+ON_CUDA = ("table", "floor")
 UNMEASURED = (
     "CUDA: unmeasured, no GPU was at hand. `python -m taffeta.benchmarks.speed table floor --backend cuda --save`\n"
 )
