@@ -135,7 +135,7 @@ def _start(rows: Sequence[Row]) -> str:
 
 def _newton(rows: Sequence[Row]) -> str:
     head = ("", "vertices", "threads", "iterations", "s/frame", "Taffeta is faster by", "frames that intersect",
-            "largest stretch")  # fmt: skip
+            "largest stretch", "mean height at the end, mm")  # fmt: skip
     ours = {(r["vertices"], r["threads"]): r["seconds_per_frame"] for r in rows if r["method"] == "Taffeta"}
     lines = []
     for r in rows:
@@ -145,7 +145,7 @@ def _newton(rows: Sequence[Row]) -> str:
             r["method"], f"{r['vertices']}", f"{r['threads']}", r["iterations"], f"{r['seconds_per_frame']:.2f}",
             "" if r["method"] == "Taffeta" else ", ".join(times),
             f"{r['intersecting_frames']} of {r['last'] - r['first'] + 1}, at most {r['most_intersections']}",
-            f"{r['largest_stretch']:.3f}",
+            f"{r['largest_stretch']:.3f}", f"{1e3 * r['mean_height']:.0f}",
         ])  # fmt: skip
     versions = ", ".join(sorted({r["versions"] for r in rows} - {""}))
     return f"{versions}.\n\n{_markdown(head, lines)}"

@@ -44,11 +44,16 @@ def large(vertices: int, frames: int, limit: float) -> dict[str, Any]:
     Where it runs out of memory the result says so in `failed` and holds what was reached.
     """
     command = [sys.executable, "-m", __name__, str(vertices), str(frames), str(limit)]
-    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    lines = [json.loads(line) for line in run.stdout.splitlines()]
-    failed = "" if run.returncode == 0 else f"exit code {run.returncode}"
-    return {"vertices": vertices, "limit_gib": limit, "failed": failed, "stages": lines[:-1] if not failed else lines,
-            "holds": lines[-1]["holds"] if not failed else {}}  # fmt: skip
+    lines: list[dict[str, Any]] = []
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", file=sys.stderr, flush=True)
+            lines.append(json.loads(line))
+    failed = f"exit code {process.returncode}" if process.returncode else ""
+    stages = [line for line in lines if "stage" in line]
+    holds: dict[str, float] = next((line["holds"] for line in lines if "holds" in line), {})
+    return {"vertices": vertices, "limit_gib": limit, "failed": failed, "stages": stages, "holds": holds}
 
 
 def _large(vertices: int, frames: int, limit: float) -> None:
