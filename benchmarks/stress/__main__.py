@@ -2,8 +2,8 @@
 
     python -m taffeta.benchmarks.stress [NAME ...] [--vertices N] [--frames F] [--seconds S] [--json]
 
-Prints a table; adds each scene as it ends to results/stress.json and to the table of docs/theory/stress.md. A scene over
-its time is cut off, and said so.
+Prints a table; adds each scene as it ends to results/stress.json and to the table of docs/theory/stress.md. A scene
+over its time is cut off, and said so.
 Exit code 1 where a frame intersects that no report excuses.
 """
 
