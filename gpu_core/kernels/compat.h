@@ -11,8 +11,8 @@ FUNCTION int float_as_int(float value) { return __float_as_int(value); }
 FUNCTION float int_as_float(int bits) { return __int_as_float(bits); }
 FUNCTION int lowest_bit(int bits) { return __ffs(bits) - 1; }
 #else
-#include <cmath>
-#include <cstring>
+#include <math.h>
+#include <string.h>
 #define FUNCTION static inline
 #define KERNEL static inline
 FUNCTION void atomic_minimum(int *address, int value)
