@@ -70,7 +70,7 @@ def build(platform: str, folder: Path) -> Path:
             shutil.copytree(source, stage / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy2(source, stage / name)
-    shipped = stage / SHIPPED.relative_to(ROOT)
+    shipped = stage / SHIPPED.resolve().relative_to(ROOT)
     shipped.mkdir()
     shutil.copy2(kernels(platform), shipped)
     shutil.copytree(wheels(platform), stage / "wheels")
