@@ -74,9 +74,7 @@ def write(chosen: list[Claim]) -> None:
 
 
 def _measured(entry: dict[str, Any]) -> Measured:
-    panels = [
-        Panel(**{**panel, "curves": [Curve(**curve) for curve in panel["curves"]]}) for panel in entry["panels"]
-    ]
+    panels = [Panel(**{**panel, "curves": [Curve(**curve) for curve in panel["curves"]]}) for panel in entry["panels"]]
     return Measured(entry["ran"], entry["numbers"], [Table(**table) for table in entry["tables"]], panels)
 
 
@@ -92,7 +90,9 @@ def _plain(value: Any) -> Any:
 
 
 def _commit() -> str:
-    found = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
+    found = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     return found.stdout.strip() or "unknown"
 
 

@@ -93,11 +93,13 @@ def measure(quick: bool) -> Measured:
             runs = {label: run(scene, parameters) for label, parameters in variants(system).items()}
             for label, found in runs.items():
                 rows.append(
-                    [name, system, label, found.mean if found.iterations else None, found.full_ccds / max(1, found.steps),
-                     f"{found.unfinished} of {found.steps}", found.stretch, found.seconds, found.cut_off[:40] or "–"]
+                    [name, system, label, found.mean if found.iterations else None,
+                     found.full_ccds / max(1, found.steps), f"{found.unfinished} of {found.steps}", found.stretch, found.seconds, found.cut_off[:40] or "–"]
                 )  # fmt: skip
             ndb = [found.mean for label, found in runs.items() if label.startswith("NDB")]
-            distance = [found.mean for label, found in runs.items() if label.startswith("distance") and not found.cut_off]
+            distance = [
+                found.mean for label, found in runs.items() if label.startswith("distance") and not found.cut_off
+            ]
             fewer[name, system] = 1.0 - ndb[0] / min(distance)
             spread[name, system] = max(ndb) / min(ndb) - 1.0
             panels.append(
@@ -107,11 +109,23 @@ def measure(quick: bool) -> Measured:
             )  # fmt: skip
     numbers = {f"fewer {name}, {system}": value for (name, system), value in fewer.items()}
     numbers |= {"least_fewer": min(fewer.values()), "most_fewer": max(fewer.values()), "spread": max(spread.values())}
-    head = ("scene", "matrix", "barrier", "LG a step", "full CCDs a step", "unfinished steps", "largest stretch", "s", "cut off")
+    head = (
+        "scene",
+        "matrix",
+        "barrier",
+        "LG a step",
+        "full CCDs a step",
+        "unfinished steps",
+        "largest stretch",
+        "s",
+        "cut off",
+    )
     ran = (
-        ", ".join(f"{name} of {sum(len(c.positions) for c in s.cloths)} vertices, {s.settings.frames - 1} frames at 1/192 s"
+        ", ".join(f"{name} of {sum(len(c.positions) for c in s.cloths)} vertices, {s.settings.frames - 1} frames at "
+        "1/192 s"
                   for name, s in scenes(quick).items())
-        + "; filter by vertex, tolerance 0.2 m/s, at most 150 LG iterations a step for both. `pd_ipc` differs in the weight "
+        + "; filter by vertex, tolerance 0.2 m/s, at most 150 LG iterations a step for both. `pd_ipc` differs in the "
+          "weight "
         "and the full CCD of each iteration only; the best κ of three counts."
     )  # fmt: skip
     return Measured(ran, numbers, [Table(head, rows)], panels)
@@ -119,10 +133,13 @@ def measure(quick: bool) -> Measured:
 
 def judge(n: dict[str, float]) -> Verdict:
     low = PAPER_FEWER[0]
-    each = ", ".join(f"{key.removeprefix('fewer ')}: {100 * v:.0f} %" for key, v in n.items() if key.startswith("fewer "))
+    each = ", ".join(
+        f"{key.removeprefix('fewer ')}: {100 * v:.0f} %" for key, v in n.items() if key.startswith("fewer ")
+    )
     return Verdict(
         word([n["least_fewer"] >= low, n["most_fewer"] >= low, n["spread"] <= 0.1]),
-        f"NDB with one sample takes fewer LG iterations than the best distance barrier by ({each}; negative: more). Between "
+        f"NDB with one sample takes fewer LG iterations than the best distance barrier by ({each}; negative: more). "
+        "Between "
         f"1, 3 and 6 samples the iterations differ by at most {100 * n['spread']:.0f} %.",
     )
 

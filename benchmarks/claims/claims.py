@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from . import barrier, partial_ccd, projection, reuse, strip, tablecloth
+from . import barrier, choices, forwarding, matrix, partial_ccd, projection, reuse, strip, tablecloth, tolerance
 from .claim import Claim
 
-CLAIMS: tuple[Claim, ...] = (strip.CLAIM, tablecloth.CLAIM, reuse.CLAIM, projection.CLAIM, barrier.CLAIM, partial_ccd.CLAIM)
+CLAIMS: tuple[Claim, ...] = tuple(
+    module.CLAIM
+    for module in (
+        strip, tablecloth, reuse, projection, barrier, partial_ccd, forwarding, tolerance, choices, matrix,
+    )  # fmt: skip
+)

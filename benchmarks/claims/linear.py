@@ -28,6 +28,7 @@ class GlobalSolve:
     added: Array  #: (N,) ΔH, 0 where nothing touches
     residual: Array  #: (N, 3) r, N
     subspace: Subspace  #: modes of H alone
+    away: Array  #: (N, 3) x − rest shape, m
 
     @property
     def matrix(self) -> sparse.csr_array:
@@ -50,6 +51,11 @@ class GlobalSolve:
         modes = self.subspace.modes[:rank].astype(np.float64)
         reduced = np.diag(self.subspace.eigenvalues[:rank]) + (modes * self.added) @ modes.T
         return np.asarray(modes.T @ scipy.linalg.solve(reduced, modes @ self.residual, assume_a="pos"))
+
+    def within_from_rest(self, rank: int) -> Array:
+        """As `within`, with the rest shape as base: X + Vq − x, so what x has outside the subspace is thrown away."""
+        whole = replace(self, residual=self.residual + self.matrix @ self.away)
+        return whole.within(rank) - self.away
 
     def without_contact(self) -> GlobalSolve:
         return replace(self, added=np.zeros_like(self.added))

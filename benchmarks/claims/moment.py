@@ -58,7 +58,8 @@ def global_solves(
     def recorded(x: Any, rest: Any) -> None:
         if len(found) < most:
             added, residual = (np.asarray(a, np.float64) for a in (system.added, system.residual[:, :3]))
-            found.append(GlobalSolve(assembly.hessian, added * free, residual * free[:, None], modes))
+            away = (np.asarray(x, np.float64)[: len(free), :3] - np.asarray(rest, np.float64)[:, :3]) * free[:, None]
+            found.append(GlobalSolve(assembly.hessian, added * free, residual * free[:, None], modes, away))
         reuse(x, rest)
 
     system.reuse = recorded  # type: ignore[method-assign]

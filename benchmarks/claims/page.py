@@ -10,11 +10,11 @@ from .claim import Cell, Claim, Measured, Panel
 
 HEAD = """# The paper's claims, measured
 
-Claims of Lan et al. 2024 (*Efficient GPU Cloth Simulation with Non-distance Barriers and Subspace Reuse*) against what this
-code measures. Written by `python -m taffeta.benchmarks.claims`: numbers and plots come from `benchmarks/results/claims.json`,
-and each verdict follows from those numbers by the rule in the claim's module. CPU backend, one thread, {processor}; the machine
-was shared with other work, so read times as ratios within one claim. No GPU was at hand, so no statement about milliseconds
-on an RTX 3090 is judged here.
+Claims of Lan et al. 2024 (*Efficient GPU Cloth Simulation with Non-distance Barriers and Subspace Reuse*) against what
+this code measures. Written by `python -m taffeta.benchmarks.claims`: numbers and plots come from
+`benchmarks/results/claims.json`, and each verdict follows from those numbers by the rule in the claim's module. CPU
+backend, one thread, {processor}; the machine was shared with other work, so read times as ratios within one claim. No
+GPU was at hand, so the paper's milliseconds on an RTX 3090 are not judged.
 
 | claim | verdict |
 |---|---|
@@ -63,7 +63,9 @@ def draw(claim: Claim, measured: Measured, path: Path) -> None:
 
 def _fill(axis: Any, panel: Panel) -> None:
     for curve, shade in zip(panel.curves, SHADES * 2, strict=False):
-        axis.plot(curve.x, curve.y, label=curve.label, color=shade, linewidth=1.3, marker="." if len(curve.x) < 9 else "")
+        axis.plot(
+            curve.x, curve.y, label=curve.label, color=shade, linewidth=1.3, marker="." if len(curve.x) < 9 else ""
+        )
     axis.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
     if "x" in panel.logarithmic:
         axis.set_xscale("log")

@@ -118,14 +118,21 @@ def measure(quick: bool) -> Measured:
     right = {s: t[0] / max(1.0, t[0] + t[2]) for s, t in total.items()}
     faster = [v[SAMPLES.index(3)] for k, v in cost.items() if not k.endswith("search")]
     numbers = {
-        "product": float(product[0] / max(1.0, product[1])), "queries": float(total[3].sum()), "hits": float(total[3][:2].sum()),
+        "product": float(product[0] / max(1.0, product[1])),
+        "queries": float(total[3].sum()), "hits": float(total[3][:2].sum()),
         **{f"found_{s}": float(found[s]) for s in SAMPLES}, **{f"right_{s}": float(right[s]) for s in SAMPLES},
         "faster_least": min(faster), "faster_most": max(faster),
     }  # fmt: skip
     head = ("scene", "samples", "motions", "pairs that touch", "missed", "active, do not touch", "partial, ns a pair",
             "full, ns a pair", "full / partial")  # fmt: skip
     stages = Table(
-        ("scene", "broad phase, ms", "filter (full CCD, all rounds), ms", "one full CCD, ms", "partial CCD, 3 samples, ms"),
+        (
+            "scene",
+            "broad phase, ms",
+            "filter (full CCD, all rounds), ms",
+            "one full CCD, ms",
+            "partial CCD, 3 samples, ms",
+        ),
         [[k.removesuffix(" search"), *v] for k, v in cost.items() if k.endswith("search")],
     )
     panels = [
@@ -136,8 +143,10 @@ def measure(quick: bool) -> Measured:
             Curve(k, list(SAMPLES), v) for k, v in cost.items() if not k.endswith("search")]),
     ]  # fmt: skip
     ran = (
-        f"Every motion of one frame that the default solver put to its filter, begun at z: {numbers['queries']:.0f} queries "
-        f"in {', '.join(scenes(quick))}. Full: our additive CCD with ξ = 0, which is conservative. Partial: Q ≤ 0 at the "
+        f"Every motion of one frame that the default solver put to its filter, begun at z: {numbers['queries']:.0f} "
+        "queries "
+        f"in {', '.join(scenes(quick))}. Full: our additive CCD with ξ = 0, which is conservative. Partial: Q ≤ 0 at "
+        "the "
         "closest points of x⁻ and at the samples. Costs on the largest motion of each."
     )
     return Measured(ran, numbers, [Table(head, rows), stages], panels)
@@ -159,9 +168,12 @@ def _times(simulator: Simulator, motion: Motion) -> dict[Any, float]:
 def judge(n: dict[str, float]) -> Verdict:
     return Verdict(
         word([n["faster_least"] >= PAPER_FASTER, n["found_3"] >= AGREES]),
-        f"Of {n['hits']:.0f} touching pairs the closest points at x⁻ alone find {100 * n['found_0']:.1f} %, with 1, 3 and 6 "
-        f"samples {100 * n['found_1']:.1f}, {100 * n['found_3']:.1f} and {100 * n['found_6']:.1f} %; of the pairs found "
-        f"active {100 * n['right_3']:.0f} % do touch (3 samples). The product's own test, the gap along n against ξ + d̂ and one sample, finds "
+        f"Of {n['hits']:.0f} touching pairs the closest points at x⁻ alone find {100 * n['found_0']:.1f} %, with 1, 3 "
+        "and 6 "
+        f"samples {100 * n['found_1']:.1f}, {100 * n['found_3']:.1f} and {100 * n['found_6']:.1f} %; of the pairs "
+        "found "
+        f"active {100 * n['right_3']:.0f} % do touch (3 samples). The product's own test, the gap along n against ξ + "
+        "d̂ and one sample, finds "
         f"{100 * n['product']:.1f} %. A query costs 1/{n['faster_least']:.2g} to "
         f"1/{n['faster_most']:.2g} of a full one on a CPU core, not 1/2000: additive CCD ends early for most pairs, "
         "and the broad phase costs more than either.",
@@ -171,7 +183,8 @@ def judge(n: dict[str, float]) -> Verdict:
 CLAIM = Claim(
     "partial_ccd",
     "Partial against full CCD",
-    "§4.1: “partial CCD is about 2,000 times faster than the state-of-the-art polynomial solver”; three samples “work well” "
+    "§4.1: “partial CCD is about 2,000 times faster than the state-of-the-art polynomial solver”; three samples “work "
+    "well” "
     "above 50 K DOF. Table 1, twist: 2 ms partial, 13 ms full.",
     measure,
     judge,

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from ...gpu_core.scene import Scene
-from ..stress.forced import twist
 from ..stress.piled import zigzag
 from .claim import Claim, Curve, Measured, Panel, Table, Verdict, thinned, word
 from .linear import GlobalSolve, errors, first_below, jacobi
@@ -81,8 +80,11 @@ def judge(n: dict[str, float]) -> Verdict:
     return Verdict(
         word([cut >= PAPER_CUT for cut in cuts]),
         "V30 cuts the A-Jacobi iterations by "
-        + ", ".join(f"{100 * cut:.0f} % to an error of {100 * bound:g} %" for cut, bound in zip(cuts, BOUNDS, strict=True))
-        + f" (mean over {n['solves']:.0f} global solves; smallest cut {100 * min(n[f'least_{b:g}'] for b in BOUNDS):.0f} "
+        + ", ".join(
+            f"{100 * cut:.0f} % to an error of {100 * bound:g} %" for cut, bound in zip(cuts, BOUNDS, strict=True)
+        )
+        + f" (mean over {n['solves']:.0f} global solves; smallest cut "
+        f"{100 * min(n[f'least_{b:g}'] for b in BOUNDS):.0f} "
         f"%). Solves that need more than {n['most']:.0f} count as {n['most']:.0f}.",
     )
 

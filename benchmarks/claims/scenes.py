@@ -51,5 +51,3 @@ def drape(vertices: int, frames: int) -> Scene:
     ball = sphere(0.25, 48).shifted(0.0, 0.0, -0.25)
     falling = jittered(sheet(vertices, 1.0), 1e-5).shifted(0.003, 0.002, 0.01)
     return Scene((cloth("Cloth", falling, material=PAPER),), (body("Ball", ball),), settings(frames, rate=200.0))
-
-

@@ -56,8 +56,10 @@ def measure(quick: bool) -> Measured:
         _spectra(problem, weight),
     ]  # fmt: skip
     ran = (
-        f"A strip of {vertices} vertices ({3 * vertices} DOF), 1 m × 0.16 m, held at one end, κ = 160 N/m, bending 100 × "
-        f"Table 1's, h = 1/150 s; the first global solve of a step 0.2 s into the fall, from the inertial guess, float64. "
+        f"A strip of {vertices} vertices ({3 * vertices} DOF), 1 m × 0.16 m, held at one end, κ = 160 N/m, bending "
+        "100 × "
+        "Table 1's, h = 1/150 s; the first global solve of a step 0.2 s into the fall, from the inertial guess, "
+        "float64. "
         f"Error: ‖Δx − Δx*‖/‖Δx*‖. ω = 1.33/λ_max. The simulation: {tips['tip_vertices']:.0f} vertices, {LG} LG a step."
     )
     head = ("", "error after 20", "after 100", "at the end", "end, iterations", "iterations to 1 %")
@@ -67,7 +69,10 @@ def measure(quick: bool) -> Measured:
 def _spectra(problem: Any, weight: float) -> Panel:
     """‖u_kᵀ residual‖ over the first 100 modes, from no solve, A-Jacobi alone, and with the subspace."""
     states: dict[str, Array] = {"before": np.zeros_like(problem.residual), f"subspace {RANK}": problem.within(RANK)}
-    for name, start in (("A-Jacobi alone, 100", problem.within(0)), (f"subspace {RANK} + A-Jacobi, 20", problem.within(RANK))):
+    for name, start in (
+        ("A-Jacobi alone, 100", problem.within(0)),
+        (f"subspace {RANK} + A-Jacobi, 20", problem.within(RANK)),
+    ):
         sweeps = 200 if "100" in name else 40
         for k, x in enumerate(jacobi(problem, start, weight)):
             if k == sweeps:
@@ -124,12 +129,17 @@ def judge(n: dict[str, float]) -> Verdict:
     helps = n["without_end"] > n["after_20"]
     return Verdict(
         word([n["after_20"] <= EXACT and n["tip_with_20"] <= EXACT, helps]),
-        f"Without a subspace A-Jacobi is hopeless: after {n['most']:.0f} iterations {100 * n['without_end']:.0f} % of the "
-        f"error is left. But 20 iterations after U{RANK} leave {100 * n['after_20']:.2g} % (100: {100 * n['after_100']:.2g} "
+        f"Without a subspace A-Jacobi is hopeless: after {n['most']:.0f} iterations {100 * n['without_end']:.0f} % of "
+        "the "
+        f"error is left. But 20 iterations after U{RANK} leave {100 * n['after_20']:.2g} % (100: "
+        f"{100 * n['after_100']:.2g} "
         f"%), of {100 * n['start']:.2g} % after the subspace alone: that is not the exact solve. U120 with 20 leaves "
-        f"{100 * n['large_after_20']:.2g} %, with Chebyshev {100 * n['large_chebyshev_after_20']:.2g} %. In a simulation "
-        f"the tip is {100 * n['tip_with_20']:.2g} % off after 0.6 s with U{RANK} + 20, {100 * n['tip_without_100']:.2g} % "
-        f"without the subspace and 100. “Weighted SOR is never needed”: λ_max(D⁻¹H) = {n['largest']:.2f} > 2, so undamped "
+        f"{100 * n['large_after_20']:.2g} %, with Chebyshev {100 * n['large_chebyshev_after_20']:.2g} %. In a "
+        "simulation "
+        f"the tip is {100 * n['tip_with_20']:.2g} % off after 0.6 s with U{RANK} + 20, "
+        f"{100 * n['tip_without_100']:.2g} % "
+        f"without the subspace and 100. “Weighted SOR is never needed”: λ_max(D⁻¹H) = {n['largest']:.2f} > 2, so "
+        "undamped "
         f"A-Jacobi {'diverges' if n['undamped'] > 1e3 else 'is stable here'} with the subspace too.",
     )
 
@@ -137,7 +147,8 @@ def judge(n: dict[str, float]) -> Verdict:
 CLAIM = Claim(
     "strip",
     "Fig. 2 and 3: the cantilever strip",
-    "30 K DOF: “only 20 A-Jacobi iterations are needed to fully converge the simulation, which otherwise takes over one "
+    "30 K DOF: “only 20 A-Jacobi iterations are needed to fully converge the simulation, which otherwise takes over "
+    "one "
     "thousand iterations”; §8.1: “thanks to subspace reuse, weighted SOR is never needed even for stiff simulations”.",
     measure,
     judge,
