@@ -8,6 +8,15 @@ from .claim import Claim
 CLAIMS: tuple[Claim, ...] = tuple(
     module.CLAIM
     for module in (
-        strip, tablecloth, reuse, projection, barrier, partial_ccd, forwarding, tolerance, choices, matrix,
+        strip,
+        tablecloth,
+        reuse,
+        projection,
+        barrier,
+        partial_ccd,
+        forwarding,
+        tolerance,
+        choices,
+        matrix,
     )  # fmt: skip
 )
