@@ -57,10 +57,13 @@ def report(claim: Claim, measured: Measured, seconds: float) -> None:
 
 def store(claim: Claim, measured: Measured, seconds: float) -> None:
     content: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {"claims": {}}
-    content["processor"] = processor()
     content["claims"][claim.name] = {"commit": _commit(), "seconds": round(seconds, 1), **_plain(asdict(measured))}
-    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-    RESULTS.write_text(text + "\n", encoding="utf-8")
+    lines = [
+        f"{json.dumps(name)}: {json.dumps(entry, ensure_ascii=False, allow_nan=False)}"
+        for name, entry in sorted(content["claims"].items())
+    ]  # a line for each claim: whoever reads a difference wants to know which one was measured again
+    text = ",\n".join(lines)
+    RESULTS.write_text(f'{{"processor": {json.dumps(processor())}, "claims": {{\n{text}\n}}}}\n', encoding="utf-8")
 
 
 def write(chosen: list[Claim]) -> None:

@@ -17,7 +17,7 @@ from ...gpu_core.solvers.parameters import NdbParameters
 from ...gpu_core.subspace import Subspace
 from .claim import Claim, Curve, Measured, Panel, Table, Verdict, word
 from .linear import GlobalSolve, bounds, chebyshev, gradients, jacobi
-from .moment import CONSTANT, global_solves, state_after
+from .moment import CONSTANT, State, global_solves, state_after
 from .projection import seconds
 from .scenes import drape
 
@@ -75,7 +75,7 @@ def measure(quick: bool) -> Measured:
         Table(
             ("sweep kernels, 40K vertices, random right side" if not quick else "sweep kernels", "ms"),
             [["two Jacobi sweeps", 1e3 * passes["two"]], ["one rank-2 A-Jacobi pass", 1e3 * passes["a_jacobi"]],
-             *([f"one sweep, vertices in order: {k}", 1e3 * v] for k, v in orders.items())],
+             *[[f"one sweep, vertices in order: {k}", 1e3 * v] for k, v in orders.items()]],
         ),
     ]  # fmt: skip
     panels = [
@@ -87,15 +87,13 @@ def measure(quick: bool) -> Measured:
     ]  # fmt: skip
     ran = (
         f"Drape of {numbers['vertices']:.0f} vertices after {frames / 25:g} s, {100 * problem.touched:.0f} % in "
-        "contact, Table "
-        f"1's material: the first global solve of a step, float64, {SWEEPS} products with H for each choice. Sweep "
-        "kernels: "
-        "the product's, float32, one thread."
+        f"contact, Table 1's material: the first global solve of a step, float64, {SWEEPS} products with H for each "
+        "choice. Sweep kernels: the product's, float32, one thread."
     )
     return Measured(ran, numbers, tables, panels)
 
 
-def _at_rate(scene: Scene, state: dict, rate: float) -> list[float]:
+def _at_rate(scene: Scene, state: State, rate: float) -> list[float]:
     """(λ_max, error of V30 alone, with Jacobi, with Chebyshev) at a step rate, from the same state."""
     other = replace(scene, settings=replace(scene.settings, step_rate=rate))
     problem = global_solves(other, state, 1, replace(CONSTANT, warm_iterations=0))[0]
@@ -128,17 +126,13 @@ def _relaxation(assembly: Assembly, hessian: sparse.csr_array, kind: str):
 def judge(n: dict[str, float]) -> Verdict:
     return Verdict(
         word([n["iterate"] <= n["rest"], n["undamped"] < 1.0, n["pass"] <= 0.5]),
-        f"Base: the current iterate leaves {100 * n['iterate']:.2g} %, the rest shape {100 * n['rest']:.2g} %. "
-        "Relaxation: "
-        f"Chebyshev {100 * n['chebyshev']:.2g} %, undamped Jacobi {100 * n['undamped']:.2g} %. Size: Chebyshev after "
-        "120 "
-        f"modes {100 * n['large']:.2g} %, after 30 {100 * n['small']:.2g} %. Conjugate gradients without any subspace "
-        "leave "
-        f"{100 * n['gradients']:.2g} %, with V30 as additive preconditioner {100 * n['both']:.2g} %. A rank-2 "
-        "A-Jacobi pass "
-        f"takes {n['pass']:.2g} × the time of the two sweeps it stands for on a CPU core (the paper: half), since each "
-        f"vertex sweeps its neighbours again. Order: random costs {n['random']:.2g} × the rows of a grid, reverse "
-        f"Cuthill–McKee {n['cuthill']:.2g} ×.",
+        f"Base: the current iterate leaves {100 * n['iterate']:.3g} %, the rest shape {100 * n['rest']:.3g} %. "
+        f"Relaxation: Chebyshev {100 * n['chebyshev']:.3g} %, undamped Jacobi {100 * n['undamped']:.3g} %. Size: "
+        f"Chebyshev after 120 modes {100 * n['large']:.3g} %, after 30 {100 * n['small']:.3g} %. Conjugate gradients "
+        f"without any subspace leave {100 * n['gradients']:.3g} %, with V30 as additive preconditioner "
+        f"{100 * n['both']:.3g} %. A rank-2 A-Jacobi pass takes {n['pass']:.2g} × the time of the two sweeps it "
+        "stands for on a CPU core (the paper: half), since each vertex sweeps its neighbours again. Order: random "
+        f"costs {n['random']:.2g} × the rows of a grid, reverse Cuthill–McKee {n['cuthill']:.2g} ×.",
     )
 
 
@@ -146,8 +140,7 @@ CLAIM = Claim(
     "choices",
     "Better choices within the global solve",
     "Eq. 16: the rest pose as base; r = 30 with contact; rank-2 A-Jacobi, “two regular Jacobi iterations with one "
-    "step but "
-    "using the same computation time”, no weight ω.",
+    "step but using the same computation time”, no weight ω.",
     measure,
     judge,
 )

@@ -7,15 +7,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Word = Literal["confirmed", "confirmed in part", "not confirmed"]
-Cell = str | int | float | None
 
 
 @dataclass(frozen=True)
 class Table:
-    """head: names of the columns. rows: as many cells each."""
+    """head: names of the columns. rows: as many cells each; texts, numbers, or None where there is nothing."""
 
     head: Sequence[str]
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Sequence[object]]
 
 
 @dataclass(frozen=True)

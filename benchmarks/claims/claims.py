@@ -18,5 +18,5 @@ CLAIMS: tuple[Claim, ...] = tuple(
         tolerance,
         choices,
         matrix,
-    )  # fmt: skip
+    )
 )

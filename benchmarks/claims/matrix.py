@@ -64,7 +64,8 @@ def after(scene: Scene, state: State, parameters: NdbParameters, iterations: int
 
 
 def measure(quick: bool) -> Measured:
-    rows, panels, numbers = [], [], {}
+    rows, panels = [], []
+    numbers: dict[str, float] = {}
     for name, (scene, frames) in scenes(quick).items():
         state = state_after(scene, frames)
         exact, _ = after(scene, state, REFERENCE, 10 if quick else REFERENCE.inner_iterations)
@@ -97,8 +98,8 @@ def measure(quick: bool) -> Measured:
     ran = (
         ", ".join(f"{name} of {sum(len(c.positions) for c in s.cloths)} vertices, step after {k / s.settings.fps:.2g} s"
                   for name, (s, k) in scenes(quick).items())
-        + "; cotton, contacts of the step's first full CCD with weights 0.3 H̄ that do not grow; reference: 60 Newton "
-        "iterations to 0.1 % each. Times: best of two, less a step without iterations."
+        + "; cotton, contacts of the step's first full CCD with weights 0.3 H̄ that do not grow; reference: 60 "
+          "Newton iterations to 0.1 % each. Times: best of two, less a step without iterations."
     )  # fmt: skip
     head = ("scene", "choice", "iterations", "ms", "error, mm", "share of the error at the start")
     return Measured(ran, numbers, [Table(head, rows)], panels)
@@ -112,8 +113,7 @@ def judge(n: dict[str, float]) -> Verdict:
     names = [key.removesuffix(" newton") for key in n if key.endswith(" newton")]
     each = "; ".join(
         f"{name}: Newton leaves {100 * n[f'{name} newton']:.2g} % of the error in {1e3 * n[f'{name} seconds']:.0f} "
-        "ms, the "
-        f"best constant H in no more time {100 * n[f'{name} constant']:.0f} %, and "
+        f"ms, the best constant H in no more time {100 * n[f'{name} constant']:.0f} %, and "
         f"{100 * n[f'{name} best constant']:.0f} % in {n[f'{name} time of it']:.2g} × the time"
         for name in names
     )
@@ -127,8 +127,7 @@ CLAIM = Claim(
     "matrix",
     "Ours: Newton's matrix instead of the constant H",
     "None: the paper keeps projective dynamics' constant H. The claim is this project's (docs/theory/ndb.md), that a "
-    "step "
-    "gets nearer to its minimiser in the same time with Newton's matrix.",
+    "step gets nearer to its minimiser in the same time with Newton's matrix.",
     measure,
     judge,
 )

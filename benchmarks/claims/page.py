@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .claim import Cell, Claim, Measured, Panel
+from .claim import Claim, Measured, Panel
 
 HEAD = """# The paper's claims, measured
 
@@ -34,9 +34,8 @@ def markdown(content: Mapping[str, Any], claims: Sequence[Claim]) -> str:
         verdict = claim.judge(entry["numbers"])
         index.append(f"| [{claim.title}](#{_anchor(claim.title)}) | {verdict.word} |\n")
         parts.append(
-            f"\n## {claim.title}\n\n**The paper.** {claim.paper}\n\n"
-            f"**What was run.** {entry['ran']} (commit {entry['commit']}, {entry['seconds']:.0f} s.)\n\n"
-            f"**Verdict: {verdict.word}.** {verdict.why}\n"
+            f"\n## {claim.title}\n\n**The paper.** {claim.paper}\n\n**What was run.** {entry['ran']} (commit "
+            f"{entry['commit']}, {entry['seconds']:.0f} s.)\n\n**Verdict: {verdict.word}.** {verdict.why}\n"
             + "".join(_table(table) for table in entry["tables"])
             + f"\n![{claim.title}](../pictures/claims/{claim.name}.svg)\n"
             + (f"\n{claim.remarks}\n" if claim.remarks else "")
@@ -81,7 +80,7 @@ def _table(table: Mapping[str, Any]) -> str:
     return "\n" + "\n".join(lines) + "\n"
 
 
-def cell(value: Cell) -> str:
+def cell(value: object) -> str:
     """Three digits for measured numbers, all of them for counts."""
     if value is None:
         return "–"

@@ -125,8 +125,8 @@ def measure(quick: bool) -> Measured:
     panel = Panel(f"VᵀΔHV, r = {RANK}, {largest} vertices", "touched vertices, %", "ms", curves, "xy")
     ran = (
         f"r = {RANK}, random orthonormal V, weights over three decades, {', '.join(map(str, counts))} vertices, "
-        "float32. "
-        "Formed: (V·ΔH)Vᵀ by NumPy's BLAS over all rows. Dense: the same with ΔH as an N × N matrix. Best of many runs."
+        "float32. Formed: (V·ΔH)Vᵀ by NumPy's BLAS over all rows. Dense: the same with ΔH as an N × N matrix. Best "
+        "of many runs."
     )
     return Measured(ran, numbers, [Table(head, rows)], [panel])
 
@@ -134,17 +134,15 @@ def measure(quick: bool) -> Measured:
 def judge(n: dict[str, float]) -> Verdict:
     return Verdict(
         word([n["faster_than_dense"] >= PAPER_FASTER, n["faster_than_formed"] >= PAPER_FASTER]),
-        f"The identity holds (largest difference {n['disagreement']:.1e} of the largest entry). At {n['vertices']:.0f} "
-        f"vertices and 30 % touched it is {n['faster_than_formed']:.2g} × as fast as forming ΔHV (best case of the "
-        "table "
-        f"{n['best_faster_than_formed']:.2g} ×); only against a ΔH kept as a dense matrix ({n['dense_vertices']:.0f} "
-        f"vertices: {n['faster_than_dense']:.2g} ×) does a factor like the paper's appear, and nobody need form that. "
-        f"A SYRK over the touched rows reads {n['fewer_bytes']:.0f} × fewer bytes, needs none of the "
-        f"{n['stored_bytes'] / 1e6:.0f} MB of stored products, and takes 1/{n['syrk_faster']:.2g} of eq. 19's time: "
-        "it is "
-        f"our default. On a CPU even that loses: BLAS over all rows is {n['formed_faster_than_syrk']:.2g} × as fast "
-        "as our "
-        "SYRK kernel, whose inner loop gathers weights and is not vectorised.",
+        f"The identity holds (largest difference {n['disagreement']:.1e} of the largest entry). At "
+        f"{n['vertices']:.0f} vertices and 30 % touched it is {n['faster_than_formed']:.2g} × as fast as forming ΔHV "
+        f"(best case of the table {n['best_faster_than_formed']:.2g} ×); only against a ΔH kept as a dense matrix "
+        f"({n['dense_vertices']:.0f} vertices: {n['faster_than_dense']:.2g} ×) does a factor like the paper's appear, "
+        f"and nobody need form that. A SYRK over the touched rows reads {n['fewer_bytes']:.0f} × fewer bytes, needs "
+        f"none of the {n['stored_bytes'] / 1e6:.0f} MB of stored products, and takes 1/{n['syrk_faster']:.2g} of eq. "
+        "19's time: it is our default. On a CPU even that loses: BLAS over all rows is "
+        f"{n['formed_faster_than_syrk']:.2g} × as fast as our SYRK kernel, whose inner loop gathers weights and is "
+        "not vectorised.",
     )
 
 

@@ -30,7 +30,8 @@ def scenes(quick: bool) -> dict[str, tuple[Scene, int]]:
 
 
 def measure(quick: bool) -> Measured:
-    rows, panels, cuts = [], [], {bound: [] for bound in BOUNDS}
+    rows, panels = [], []
+    cuts: dict[float, list[float]] = {bound: [] for bound in BOUNDS}
     for name, (scene, frames) in scenes(quick).items():
         parameters = replace(CONSTANT, warm_iterations=0) if name == "strip" else CONSTANT
         problems = global_solves(scene, state_after(scene, frames), SOLVES, parameters)
@@ -58,8 +59,8 @@ def measure(quick: bool) -> Measured:
     head += [f"to {100 * b:g} %, {kind}" for b in BOUNDS for kind in ("alone", "with V30")]
     ran = (
         f"{len(rows)} moments of four motions at Table 1's material (the folding with our cotton), in each the first "
-        f"{SOLVES} global solves of a step, float64, ω = 1.33/λ_max(D⁻¹(H + ΔH)); mean A-Jacobi iterations to an error "
-        f"‖Δx − Δx*‖/‖Δx*‖, capped at {numbers['most']:.0f}."
+        f"{SOLVES} global solves of a step, float64, ω = 1.33/λ_max(D⁻¹(H + ΔH)); mean A-Jacobi iterations to an "
+        f"error ‖Δx − Δx*‖/‖Δx*‖, capped at {numbers['most']:.0f}."
     )
     return Measured(ran, numbers, [Table(head, rows)], panels)
 
@@ -84,8 +85,8 @@ def judge(n: dict[str, float]) -> Verdict:
             f"{100 * cut:.0f} % to an error of {100 * bound:g} %" for cut, bound in zip(cuts, BOUNDS, strict=True)
         )
         + f" (mean over {n['solves']:.0f} global solves; smallest cut "
-        f"{100 * min(n[f'least_{b:g}'] for b in BOUNDS):.0f} "
-        f"%). Solves that need more than {n['most']:.0f} count as {n['most']:.0f}.",
+        f"{100 * min(n[f'least_{b:g}'] for b in BOUNDS):.0f} %). Solves that need more than {n['most']:.0f} count "
+        f"as {n['most']:.0f}.",
     )
 
 

@@ -102,11 +102,9 @@ def measure(quick: bool) -> Measured:
             )  # fmt: skip
     ran = (
         "Folding: three strips, 450 vertices, 16 frames of 1/25 s; twisting: 300 vertices, 960° in 1/3 s. “Constant "
-        "H”: a "
-        "global t and residual forwarding as the paper has it, sweeps and weights ours. At most 150 iterations a step. "
-        "Jittery or damped: the positions' second difference at 25 frames/s is 30 % above or below that of Newton's "
-        "run at "
-        "1/150 s and 1e-4."
+        "H”: a global t and residual forwarding as the paper has it, sweeps and weights ours. At most 150 iterations "
+        "a step. Jittery or damped: the positions' second difference at 25 frames/s is 30 % above or below that of "
+        "Newton's run at 1/150 s and 1e-4."
     )
     head = ("scene", "matrix", "h, s", "‖Δx‖", "LG a step", "paper's LG", "ms a step", "unfinished", "largest stretch",
             "second difference, m/s", "")  # fmt: skip
@@ -131,8 +129,7 @@ def judge(n: dict[str, float]) -> Verdict:
         fewer[kind], bad[kind] = mean[0] > mean[1], wrong
         texts.append(
             f"{kind}: {mean[0]:.3g} LG a step at 1e-4 and {mean[1]:.3g} at 1e-2, of the runs {100 * wrong[0]:.0f} % "
-            "and "
-            f"{100 * wrong[1]:.0f} % jittery, damped or failed"
+            f"and {100 * wrong[1]:.0f} % jittery, damped or failed"
         )
     return Verdict(
         word([fewer["constant H"], bad["constant H"][0] == 0.0, bad["constant H"][1] > 0.0]), "; ".join(texts) + "."
@@ -150,8 +147,7 @@ CLAIM = Claim(
     "tolerance",
     "Table 2: steps and tolerances",
     "Folding at h = 1/150 s takes 39, 18, 15 (jittery), 4 (jittery) iterations at ‖Δx‖ = 1e-4, 5e-4, 1e-3, 1e-2, at "
-    "1/50 s 95 "
-    "to 40 and then fails; twisting 214 to 157, at 1/50 s 255 to 171 and then fails.",
+    "1/50 s 95 to 40 and then fails; twisting 214 to 157, at 1/50 s 255 to 171 and then fails.",
     measure,
     judge,
 )
