@@ -1,4 +1,4 @@
-"""The baseline `pd_ipc` (Lan 2022b; Lan 2024 §3, Fig. 9): as `ndb`, but weights by distance and a full CCD each iteration.
+"""The baseline `pd_ipc` (Lan 2022b; Lan 2024 §3, Fig. 9): `ndb` with weights by distance, a full CCD each iteration.
 
 The log barrier of eq. 6 weighs a pair by the distance at the last feasible state, so each local–global iteration has to
 end with a full CCD and the filter: partial CCD gives no distance.
