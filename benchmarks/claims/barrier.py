@@ -77,7 +77,7 @@ def scenes(quick: bool) -> dict[str, tuple[Scene, int]]:
     """(scene, frame from which the barriers are compared): there cloth touches itself."""
     if quick:
         return {"twist": (replace_end(twist(150, 96), 5), 2)}
-    return {"twist": (replace_end(twist(400, 96), 44), 34), "folding": (replace_end(zigzag(600, 30), 11), 8)}
+    return {"twist": (replace_end(twist(300, 96), 38), 34), "folding": (replace_end(zigzag(400, 30), 10), 8)}
 
 
 def state_at(scene: Scene, frame: int) -> State:
@@ -140,8 +140,8 @@ def measure(quick: bool) -> Measured:
             for name, (s, frame) in scenes(quick).items()
         )
         + f", h = 1/192 s, all from the same state in contact; filter by vertex, tolerance 0.2 m/s, at most {MOST} LG "
-        "iterations a step. `pd_ipc` differs in the weight and the full CCD of each iteration only; the best κ of three "
-        "counts."
+        "iterations a step. `pd_ipc` differs in the weight and the full CCD of each iteration only; the best of "
+        "three κ counts."
     )
     return Measured(ran, numbers, [Table(head, rows)], panels)
 

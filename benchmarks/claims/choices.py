@@ -41,7 +41,7 @@ def left(problem: GlobalSolve, rank: int, relaxation: str, weight: float, *, res
 
 
 def measure(quick: bool) -> Measured:
-    count, frames = (400, 4) if quick else (4900, 12)
+    count, frames = (400, 4) if quick else (2500, 12)
     scene = drape(count, frames)
     state = state_after(scene, frames)
     problem = global_solves(scene, state, 1)[0]

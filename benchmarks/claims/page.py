@@ -50,7 +50,7 @@ def draw(claim: Claim, measured: Measured, path: Path) -> None:
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    with plt.rc_context({"svg.hashsalt": claim.name, "font.size": 9}):
+    with plt.rc_context({"svg.hashsalt": claim.name, "svg.fonttype": "none", "font.size": 9}):
         figure, axes = plt.subplots(
             1, len(measured.panels), figsize=(4.6 * len(measured.panels), 3.4), squeeze=False, layout="constrained"
         )

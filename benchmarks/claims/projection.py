@@ -153,4 +153,6 @@ CLAIM = Claim(
     "cuBLAS.",
     measure,
     judge,
+    "Touched vertices are drawn at random, so most of a cache line of the stored products is read for nothing; "
+    "contacts lie in patches and waste less. At 100 % there are no gaps.",
 )

@@ -16,7 +16,7 @@ SEVERAL_HUNDRED = 200
 
 
 def measure(quick: bool) -> Measured:
-    count, frames, most = (900, 7, 60) if quick else (22_000, 15, 300)
+    count, frames, most = (900, 7, 60) if quick else (22_000, 11, 300)
     scene = tablecloth(count, frames)
     problem = global_solves(scene, state_after(scene, frames), 1)[0]
     vertices = len(problem.added)

@@ -64,13 +64,13 @@ def run(scene: Scene, parameters: NdbParameters, tolerance: float) -> Run:
 
 
 def folding(quick: bool, rate: float) -> Scene:
-    scene = zigzag(150, 5) if quick else zigzag(450, 17)
+    scene = zigzag(150, 5) if quick else zigzag(240, 13)
     return replace(scene, settings=replace(scene.settings, fps=FPS, step_rate=rate))
 
 
 def twisting(quick: bool, rate: float) -> Scene:
     """A third of the twist, 960°; a frame is a step, so that the pins move on circles at every step."""
-    whole = twist(300, 1 + round(rate))
+    whole = twist(200, 1 + round(rate))
     return replace_end(replace(whole, settings=replace(whole.settings, fps=rate, step_rate=rate)), round(rate / 3.0))
 
 
@@ -101,7 +101,7 @@ def measure(quick: bool) -> Measured:
                     for rate in RATES if (rate, TOLERANCES[0]) in made], "xy")
             )  # fmt: skip
     ran = (
-        "Folding: three strips, 450 vertices, 16 frames of 1/25 s; twisting: 300 vertices, 960° in 1/3 s. “Constant "
+        "Folding: three strips, 240 vertices, 12 frames of 1/25 s; twisting: 200 vertices, 960° in 1/3 s. “Constant "
         "H”: a global t and residual forwarding as the paper has it, sweeps and weights ours. At most 150 iterations "
         "a step. Jittery or damped: the positions' second difference at 25 frames/s is 30 % above or below that of "
         "Newton's run at 1/150 s and 1e-4."
