@@ -19,7 +19,10 @@ NEAR = 0.005  #: m rms from the converged run that counts as nearly identical, o
 #: The paper's constant H, and its filter of one t for all; sweeps and barrier law are ours, for its own diverge.
 PAPER_LIKE = NdbParameters(system="constant", filter="global", guess="inertial", momentum=False)
 OURS = NdbParameters()
-FORWARDING = ((False, None), (True, None), (True, 2.0e-3))  #: whether, and the most a vertex is forwarded, m
+#: By label: below which fraction t of its motion a step forwards (2: always), and the most of a vertex, m.
+FORWARDING: dict[str, tuple[float, float | None]] = {
+    "": (0.0, None), ", RF at t < 1": (1.0, None), ", RF": (2.0, None), ", RF ≤ 2 mm": (2.0, 2.0e-3),
+}  # fmt: skip
 
 
 @dataclass
@@ -60,16 +63,17 @@ def away(found: Run, reference: Run) -> list[float]:
 
 
 def measure(quick: bool) -> Measured:
-    scene = spout(120, 4) if quick else spout(300, 20)
+    scene = spout(120, 4) if quick else spout(600, 30)
     scene = replace(scene, settings=replace(scene.settings, tolerance=0.05))
     reference = run(scene, replace(OURS, inner_iterations=40))
     runs: dict[str, Run] = {}
     for cap in CAPS[::2] if quick else CAPS:
         for name, parameters in (("constant H, global t", PAPER_LIKE), ("Newton, t by vertex", OURS)):
-            for forwarding, limit in FORWARDING if parameters is PAPER_LIKE else FORWARDING[:2]:
-                label = f"{name}, {cap}" + ("" if not forwarding else ", RF" if limit is None else ", RF ≤ 2 mm")
-                choice = replace(capped(parameters, cap), forwarding=forwarding, forwarding_cap=limit)
-                runs[label] = run(scene, choice)
+            for label, (fraction, most) in FORWARDING.items():
+                choice = replace(
+                    capped(parameters, cap), forwarding=fraction > 0.0, forwarding_time=fraction, forwarding_cap=most
+                )
+                runs[f"{name}, {cap}{label}"] = run(scene, choice)
     distances = {label: away(found, reference) for label, found in runs.items()}
     rows = [
         [
@@ -90,7 +94,7 @@ def measure(quick: bool) -> Measured:
     panels = [
         Panel(f"{kind}: distance from the converged run", "frame", "mm, rms", [
             Curve(label.removeprefix(f"{kind}, "), frames[: len(d)], [1e3 * v for v in d])
-            for label, d in distances.items() if label.startswith(kind) and "2 mm" not in label])
+            for label, d in distances.items() if label.startswith(kind) and " ≤ " not in label and " < " not in label])
         for kind in ("constant H, global t", "Newton, t by vertex")
     ]  # fmt: skip
     ran = (

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from .parameters import NdbParameters
 
-KAPPA = 1.0  #: κ/d̂² relative to the diagonal of H under the pair: the fewest iterations of 0.1, 1 and 10 (claims.md)
+KAPPA = 1.0  #: κ/d̂² relative to the diagonal of H under the pair: the 0.1, 1 and 10 differ little (claims.md)
 
 
 def pd_ipc(ndb: NdbParameters, kappa: float = KAPPA) -> NdbParameters:
