@@ -17,7 +17,9 @@ CAPS = (50, 25, 5)
 INNER = 5  #: LG iterations between two full CCDs
 NEAR = 0.005  #: m rms from the converged run that counts as nearly identical, over the run
 #: The paper's constant H, and its filter of one t for all; sweeps and barrier law are ours, for its own diverge.
-PAPER_LIKE = NdbParameters(system="constant", filter="global", guess="inertial", momentum=False)
+PAPER_LIKE = NdbParameters(
+    system="constant", filter="global", guess="inertial", momentum=False, limit="constant", limit_ratio=2.0
+)  # fmt: skip
 OURS = NdbParameters()
 #: By label: below which fraction t of its motion a step forwards (2: always), and the most of a vertex, m.
 FORWARDING: dict[str, tuple[float, float | None]] = {
