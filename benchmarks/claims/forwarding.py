@@ -65,7 +65,7 @@ def away(found: Run, reference: Run) -> list[float]:
 
 
 def measure(quick: bool) -> Measured:
-    scene = spout(120, 4) if quick else spout(600, 30)
+    scene = spout(120, 4) if quick else spout(400, 22)
     scene = replace(scene, settings=replace(scene.settings, tolerance=0.05))
     reference = run(scene, replace(OURS, inner_iterations=40))
     runs: dict[str, Run] = {}

@@ -106,7 +106,7 @@ def measure(quick: bool) -> Measured:
         ", ".join(f"{name} of {sum(len(c.positions) for c in s.cloths)} vertices, step after {k / s.settings.fps:.2g} s"
                   for name, (s, k) in scenes(quick).items())
         + "; cotton without a strain limit, contacts of the step's first full CCD with weights 0.3 H̄ that do not "
-          "grow; reference: 60 Newton iterations to 0.1 % each. Times are less a step without iterations."
+          "grow; reference: 40 Newton iterations to 0.1 % each. Times are less a step without iterations."
     )  # fmt: skip
     head = ("scene", "choice", "iterations", "ms", "error, mm", "share of the error at the start")
     return Measured(ran, numbers, [Table(head, rows)], panels)
@@ -121,7 +121,7 @@ def judge(n: dict[str, float]) -> Verdict:
     each = "; ".join(
         f"{name}: Newton leaves {100 * n[f'{name} newton']:.2g} % of the error in {1e3 * n[f'{name} seconds']:.0f} "
         f"ms, the best constant H in no more time {100 * n[f'{name} constant']:.0f} %, and "
-        f"{100 * n[f'{name} best constant']:.0f} % in {n[f'{name} time of it']:.2g} × the time"
+        f"{100 * n[f'{name} best constant']:.0f} % in {n[f'{name} time of it']:.3g} × the time"
         for name in names
     )
     return Verdict(
