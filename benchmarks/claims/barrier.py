@@ -102,6 +102,7 @@ def replace_end(scene: Scene, frames: int) -> Scene:
 
 def measure(quick: bool) -> Measured:
     rows, panels, fewer, spread = [], [], {}, {}
+    unfinished_share = []  #: of the steps of the best distance barrier
     for name, (scene, frame) in scenes(quick).items():
         state = state_at(scene, frame)
         for system in ("newton",) if quick else ("newton", "constant"):
@@ -112,10 +113,9 @@ def measure(quick: bool) -> Measured:
                 cut_off = found.cut_off[:40] or "–"
                 rows.append([name, system, label, mean, full, unfinished, found.stretch, found.seconds, cut_off])
             ndb = [found.mean for label, found in runs.items() if label.startswith("NDB")]
-            distance = [
-                found.mean for label, found in runs.items() if label.startswith("distance") and not found.cut_off
-            ]
-            fewer[name, system] = 1.0 - ndb[0] / min(distance)
+            distance = [found for label, found in runs.items() if label.startswith("distance") and not found.cut_off]
+            fewer[name, system] = 1.0 - ndb[0] / min((found.mean for found in distance), default=float(MOST))
+            unfinished_share.append(min((found.unfinished / found.steps for found in distance), default=1.0))
             spread[name, system] = max(ndb) / min(ndb) - 1.0
             panels.append(
                 Panel(f"{name}, {system}: LG iterations a step", "frame", "iterations", [
@@ -124,6 +124,7 @@ def measure(quick: bool) -> Measured:
             )  # fmt: skip
     numbers = {f"fewer {name}, {system}": value for (name, system), value in fewer.items()}
     numbers |= {"least_fewer": min(fewer.values()), "most_fewer": max(fewer.values()), "spread": max(spread.values())}
+    numbers["unfinished"] = float(np.mean(unfinished_share))
     head = (
         "scene",
         "matrix",
@@ -154,9 +155,12 @@ def judge(n: dict[str, float]) -> Verdict:
         f"{key.removeprefix('fewer ')}: {100 * v:.0f} %" for key, v in n.items() if key.startswith("fewer ")
     )
     return Verdict(
-        word([n["least_fewer"] >= low, n["most_fewer"] >= low, n["spread"] <= 0.1]),
+        word([n["least_fewer"] >= low, n["unfinished"] < 0.5, n["spread"] <= 0.1]),
         f"NDB with one sample takes fewer LG iterations than the best distance barrier by ({each}; negative: more). "
-        f"Between 1, 3 and 6 samples the iterations differ by at most {100 * n['spread']:.0f} %.",
+        f"Between 1, 3 and 6 samples the iterations differ by at most {100 * n['spread']:.0f} %. But the best "
+        f"distance barrier leaves {100 * n['unfinished']:.0f} % of its steps unfinished at the cap, so the numbers "
+        "say that it does not converge here; the paper's 25 % to 30 % between two methods that do is neither "
+        "reproduced nor refuted.",
     )
 
 
@@ -167,10 +171,9 @@ CLAIM = Claim(
     "sensitive to the sample density” of 1, 3 or 6.",
     measure,
     judge,
-    "Why the distance barrier as a weight hardly converges with Newton's matrix: under a load f the lagged weight "
-    "makes the iteration s ← f/w(s), with s the share of d̂ that is used up and w = −s² ln(1 − s). Its slope at the "
-    "fixed point is −(2 + s/((1 − s)(−ln(1 − s)))), never above −3 whatever κ is, so the contact chatters unless "
-    "something else brakes it. The constant H does, being far too stiff out of the plane ([ndb.md](ndb.md)); "
-    "Newton's matrix does not. A true gradient of the barrier (C-IPC) is another method, and not tested here. Runs "
-    "that diverge are cut off and say so in the table; their mean is that of the steps before.",
+    "Why the distance barrier as a weight hardly converges: under a load f the lagged weight makes the iteration s ← "
+    "f/w(s), with s the share of d̂ that is used up and w = −s² ln(1 − s). Its slope at the fixed point is −(2 + "
+    "s/((1 − s)(−ln(1 − s)))), never above −3 whatever κ is, so the contact chatters unless something else brakes "
+    "it, inertia or a damped step. A true gradient of the barrier (C-IPC) is another method, and not tested here. "
+    "Runs that diverge are cut off and say so in the table; their mean is that of the steps before.",
 )
