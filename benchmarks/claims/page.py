@@ -29,7 +29,7 @@ def markdown(content: Mapping[str, Any], claims: Sequence[Claim]) -> str:
         entry = content["claims"].get(claim.name)
         if entry is None:
             index.append(f"| {claim.title} | not measured |\n")
-            parts.append(f"\n## {claim.title}\n\n**The paper.** {claim.paper}\n\nNot measured.\n")
+            parts.append(f"\n## {claim.title}\n\n**The paper.** {claim.paper}\n\nNot measured yet.\n")
             continue
         verdict = claim.judge(entry["numbers"])
         index.append(f"| [{claim.title}](#{_anchor(claim.title)}) | {verdict.word} |\n")
