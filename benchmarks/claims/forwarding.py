@@ -126,7 +126,7 @@ def judge(n: dict[str, float]) -> Verdict:
     idle = all(n[f"{kind}{cap}, RF"] == n[f"{kind}{cap}"] for cap in caps)
     ours = ", ".join(f"{1e3 * n[f'Newton, t by vertex, {cap}']:.3g}" for cap in caps)
     return Verdict(
-        word([near, degrades, any(better)]),
+        "not confirmed" if idle else word([near, degrades, any(better)]),
         f"Mean distance from the converged run with constant H and a global t: {each}. "
         f"{'Forwarding never came into play: t was 1 at the end of each step. ' if idle else ''}Newton's matrix and t "
         f"by vertex, without forwarding: {ours} mm at {', '.join(map(str, caps))}. The reference's largest rms speed "
