@@ -12,7 +12,7 @@ help:
 	@echo "make demo       bake, check and render the drape on a sphere into build/demo"
 	@echo "make test       every test, in Blender 4.2, 4.5 and 5.0"
 	@echo "make lint       ruff and mypy"
-	@echo "make extension  the zip to install in Blender, into dist"
+	@echo "make extension  the zips to install in Blender, one for each platform, into dist"
 	@echo "make clean      remove products; make distclean removes the environments too"
 
 # $(call environment,FOLDER): a virtual environment that knows this checkout as the package `taffeta`.
@@ -27,29 +27,30 @@ endef
 
 # $(call install,FOLDER,GROUP): the pinned packages of one dependency group of pyproject.toml.
 define install
-	@echo "installing $(2) into $(1)"
-	@$(1)/bin/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["$(2)"], sep="\n")' \
+	echo "installing $(2) into $(1)"; \
+	$(1)/bin/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["$(2)"], sep="\n")' \
 	  | $(1)/bin/pip install --quiet --quiet --no-input --disable-pip-version-check --requirement /dev/stdin
 endef
 
 $(VENV)/run.stamp: pyproject.toml
 	$(call environment,$(VENV))
-	$(call install,$(VENV),run)
-	@command -v c++ g++ clang++ >/dev/null || { echo "no C++ compiler found, taking ziglang"; $(MAKE) $(VENV)/compiler.stamp; }
+	@$(call install,$(VENV),run)
+	@command -v c++ g++ clang++ >/dev/null || { echo "no C++ compiler found, taking ziglang"; $(call install,$(VENV),compiler); }
 	@$(RUN) -c 'import bpy' || { echo "Blender's module does not load; the README names the system libraries it needs"; exit 1; }
 	@touch $@
 
-$(VENV)/compiler.stamp: pyproject.toml
-	$(call install,$(VENV),compiler)
+$(VENV)/compiler.stamp: $(VENV)/run.stamp
+	@$(call install,$(VENV),compiler)
 	@touch $@
 
-$(VENV)/test.stamp: $(VENV)/run.stamp
-	$(call install,$(VENV),test)
+# after the compiler, for two pips in one environment would meet
+$(VENV)/test.stamp: $(VENV)/compiler.stamp
+	@$(call install,$(VENV),test)
 	@touch $@
 
 .venv-blender-%/run.stamp: pyproject.toml
 	$(call environment,.venv-blender-$*)
-	$(call install,.venv-blender-$*,blender-$(subst .,_,$*))
+	@$(call install,.venv-blender-$*,blender-$(subst .,_,$*))
 	@touch $@
 
 environments: $(VENV)/test.stamp $(BLENDERS:%=%/run.stamp)
@@ -75,7 +76,7 @@ lint: $(VENV)/test.stamp
 	@$(RUN) -m ruff check .
 	@$(RUN) -m mypy
 
-extension: $(VENV)/run.stamp
+extension: $(VENV)/compiler.stamp
 	@$(RUN) -m taffeta.extension dist
 
 clean:

@@ -1,8 +1,9 @@
-"""Builds the zip that is installed in Blender, with Blender's own packager.
+"""Builds the zips that are installed in Blender, one for each platform, with Blender's own packager.
 
-    python -m taffeta.extension FOLDER
+    python -m taffeta.extension FOLDER [PLATFORM …]
 
-Blender brings NumPy but no SciPy, so the zip carries SciPy's wheels for this platform and Blender's Pythons.
+A zip carries what a user's machine lacks: the CPU kernels, cross-built by ziglang, and SciPy's wheels for Blender's
+Pythons.
 """
 
 from __future__ import annotations
@@ -12,13 +13,35 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 
 import bpy
 
+from .gpu_core.backend.build import SHIPPED, compile_library, file_name
+
 ROOT = Path(__file__).resolve().parent
+BUILD = ROOT / "build"
 CONTENTS = ("blender_manifest.toml", "__init__.py", "__main__.py", "addon", "gpu_core", "README.md", "LICENSE")
+ZIG_CACHES = dict.fromkeys(("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"), str(BUILD / "zig"))
 PYTHONS = ("3.11", "3.13")  #: of Blender 4.2 … 5.0 and 5.1 …
+
+
+@dataclass(frozen=True)
+class Platform:
+    """target: what ziglang compiles for: the oldest system and processor of that kind that Blender 4.2 runs on.
+    wheels: tags of the wheels that such a machine takes."""
+
+    target: tuple[str, ...]
+    wheels: tuple[str, ...]
+
+
+PLATFORMS = {
+    "linux-x64": Platform(("x86_64-linux-gnu.2.28", "-mcpu=x86_64_v2"), ("manylinux_2_17_x86_64",)),
+    "windows-x64": Platform(("x86_64-windows-gnu", "-mcpu=x86_64_v2"), ("win_amd64",)),
+    "macos-arm64": Platform(("aarch64-macos.11.0",), ("macosx_12_0_arm64",)),
+    "macos-x64": Platform(("x86_64-macos.11.0", "-mcpu=x86_64_v2"), ("macosx_11_0_x86_64",)),
+}
 
 
 def command_line() -> Path:
@@ -31,9 +54,14 @@ def tags() -> Path:
     return Path(bpy.utils.resource_path("LOCAL")) / "scripts/modules/_bpy_internal/extensions/tags.py"
 
 
-def build(folder: Path) -> Path:
-    """Put the zip into `folder` and return its path. Raises CalledProcessError with the packager's words above it."""
-    stage = ROOT / "build" / "extension"
+def build(platform: str, folder: Path) -> Path:
+    """Put the zip for one of PLATFORMS into `folder` and return its path.
+
+    Raises:
+        CalledProcessError: a wheel cannot be fetched, or the packager refuses; its words are above the traceback.
+        BackendError: the kernels do not compile.
+    """
+    stage = BUILD / "extension" / platform
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir(parents=True)
     for name in CONTENTS:
@@ -42,11 +70,14 @@ def build(folder: Path) -> Path:
             shutil.copytree(source, stage / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy2(source, stage / name)
-    shutil.copytree(wheels(), stage / "wheels")
-    _name_wheels(stage)
+    shipped = stage / SHIPPED.relative_to(ROOT)
+    shipped.mkdir()
+    shutil.copy2(kernels(platform), shipped)
+    shutil.copytree(wheels(platform), stage / "wheels")
+    _name_contents(stage, platform)
     manifest = tomllib.loads((stage / "blender_manifest.toml").read_text(encoding="utf-8"))
     folder.mkdir(parents=True, exist_ok=True)
-    product = folder / f"{manifest['id']}-{manifest['version']}.zip"
+    product = folder / f"{manifest['id']}-{manifest['version']}-{platform.replace('-', '_')}.zip"
     packager = [sys.executable, str(command_line())]
     subprocess.run(
         [*packager, "build", "--source-dir", str(stage), "--output-filepath", str(product), f"--valid-tags={tags()}"],
@@ -55,33 +86,57 @@ def build(folder: Path) -> Path:
     return product
 
 
-def wheels() -> Path:
-    """The folder of SciPy's wheels, fetched once."""
-    folder = ROOT / "build" / "wheels"
+def kernels(platform: str) -> Path:
+    """The CPU library for one of PLATFORMS, cross-built once for these sources. Raises BackendError."""
+    path = BUILD / "libraries" / file_name("release", platform)
+    if not path.exists():
+        cross_build(platform, path)
+    return path
+
+
+def cross_build(platform: str, path: Path) -> None:
+    """Compile the CPU library for one of PLATFORMS into `path`, the same bytes each time. Raises BackendError."""
+    compile_library(cross_compiler(platform), path, flags=("-s",), environment=ZIG_CACHES)
+
+
+def cross_compiler(platform: str) -> list[str]:
+    """The command that compiles for one of PLATFORMS, without C++'s own library: to build that takes zig minutes."""
+    return [sys.executable, "-m", "ziglang", "c++", "-nostdlib++", "-target", *PLATFORMS[platform].target]
+
+
+def wheels(platform: str) -> Path:
+    """The folder of SciPy's wheels for one of PLATFORMS, fetched once."""
+    folder = BUILD / "wheels" / platform
     groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
     scipy = next(requirement for requirement in groups["run"] if requirement.startswith("scipy=="))
     pinned = scipy.replace("==", "-")
+    fetch = [sys.executable, "-m", "pip", "download", "--quiet", "--quiet", "--no-input", "--no-deps"]
+    tags = [f"--platform={tag}" for tag in PLATFORMS[platform].wheels]
     for python in PYTHONS:
         tag = f"cp{python.replace('.', '')}"
         if not list(folder.glob(f"{pinned}-{tag}-{tag}-*.whl")):
-            fetch = [sys.executable, "-m", "pip", "download", "--quiet", "--quiet", "--no-input", "--no-deps"]
-            choice = ["--only-binary=:all:", "--python-version", python, "--dest", str(folder), scipy]
+            choice = ["--only-binary=:all:", "--python-version", python, *tags, "--dest", str(folder), scipy]
             subprocess.run([*fetch, *choice], check=True)
     return folder
 
 
-def _name_wheels(stage: Path) -> None:
-    """Name the wheels in the manifest; top-level keys come before its first table."""
+def _name_contents(stage: Path, platform: str) -> None:
+    """Name the platform and the wheels in the manifest; top-level keys come before its first table."""
     manifest = stage / "blender_manifest.toml"
     named = ", ".join(f'"./wheels/{wheel.name}"' for wheel in sorted((stage / "wheels").glob("*.whl")))
     head, table, rest = manifest.read_text(encoding="utf-8").partition("\n[")
-    manifest.write_text(f"{head}\nwheels = [{named}]\n{table}{rest}", encoding="utf-8")
+    keys = f'platforms = ["{platform}"]\nwheels = [{named}]\n'
+    manifest.write_text(f"{head}\n{keys}{table}{rest}", encoding="utf-8")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    print(build(parser.parse_args().folder))
+    parser.add_argument("platforms", nargs="*", metavar="PLATFORM", help=f"of {', '.join(PLATFORMS)}; all by default")
+    options = parser.parse_args()
+    for platform in options.platforms or PLATFORMS:
+        product = build(platform, options.folder)
+        print(f"{product}  {product.stat().st_size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

@@ -49,6 +49,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
     _add_file(check)
 
     info = commands.add_parser("info", help="versions and devices")
+    info.add_argument("--self-test", action="store_true", help="simulate and check a small drape, ten seconds at most")
 
     sample = commands.add_parser("sample", help="build a sample scene")
     sample.add_argument("name", metavar="NAME")
@@ -103,7 +104,7 @@ def _sample(options: argparse.Namespace, report: Report) -> None:
 def _info(options: argparse.Namespace, report: Report) -> None:
     from .command_info import info
 
-    info(report)
+    info(report, options.self_test)
 
 
 COMMANDS: dict[str, Any] = {"bake": _bake, "check": _check, "info": _info, "sample": _sample}

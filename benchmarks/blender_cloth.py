@@ -1,11 +1,12 @@
 """Blender's own cloth and Taffeta in the same scene, in one run: time, intersections, stretch.
 
-    python -m taffeta.benchmarks.blender_cloth [--vertices N] [--frames F]
+    python -m taffeta.benchmarks.blender_cloth [--vertices N ...] [--frames F] [--threads T] [--note TEXT]
 
 The scene is the sample `drape_on_sphere`. Blender's cloth has its Cotton preset (which sets quality 5) and
 self-collision, at two collision distances: half an edge, and the smallest it accepts, which is its fastest. Its default
-of 15 mm is longer than an edge at 10 000 vertices: several seconds per frame and edges twice their length. Prints a
-table and writes results/blender_cloth-<processor>.json.
+of 15 mm is longer than an edge at 10 000 vertices: several seconds per frame and edges twice their length. Both run on
+the same --threads cores: the process is bound to them before Blender starts. Prints a table, and puts the run into
+results/blender_cloth-<processor>.json in place of one of the same size, frames and threads.
 """
 
 from __future__ import annotations
@@ -13,15 +14,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import bpy
 import numpy as np
@@ -33,10 +33,11 @@ from ..gpu_core.cache import frames_path, read_frames
 from ..gpu_core.intersection import unique_edges
 from ..gpu_core.scene import Scene
 from ..gpu_core.scene_check import check_frame, to_world
+from .speed.machine import processor
+from .speed.results import RESULTS, commit
 
-RESULTS = Path(__file__).resolve().parent / "results"
-SAMPLE = "drape_on_sphere"
-DISTANCES = (5.0e-3, 1.0e-3)  #: m; the last is the smallest that Blender accepts, and what Taffeta keeps
+SAMPLE, WIDTH = "drape_on_sphere", 1.0  #: m
+SMALLEST = 1.0e-3  #: m, collision distance: the smallest that Blender accepts, and what Taffeta keeps
 
 Frames = npt.NDArray[np.float32]  # (F, N, 3) object space, m
 
@@ -121,13 +122,6 @@ def _key(folder: Path) -> str:
     return file.stem
 
 
-def processor() -> str:
-    """The CPU's name."""
-    with open("/proc/cpuinfo", encoding="utf-8") as lines:
-        names: Iterator[str] = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-        return next(names, platform.processor() or platform.machine())
-
-
 def compare(vertices: int, frames: int) -> list[Row]:
     with tempfile.TemporaryDirectory() as scratch:
         blend = Path(scratch) / "drape.blend"
@@ -138,13 +132,14 @@ def compare(vertices: int, frames: int) -> list[Row]:
         ours = measure("Taffeta", scene, *taffeta(blend, frames, Path(scratch) / "cache"))
         theirs = [
             measure(f"Blender, {1e3 * distance:.0f} mm", scene, *blender_cloth(blend, frames, distance))
-            for distance in DISTANCES
+            for distance in (0.5 * WIDTH / (vertices**0.5 - 1.0), SMALLEST)
         ]
         return [ours, *theirs]
 
 
-def report(rows: list[Row], vertices: int, frames: int) -> None:
-    print(f"\n{vertices} vertices, {frames} frames, {processor()}, {os.cpu_count()} threads")
+def report(rows: list[Row], vertices: int, frames: int, note: str) -> None:
+    threads = len(os.sched_getaffinity(0))
+    print(f"\n{vertices} vertices, {frames} frames, {processor()}, {threads} threads")
     print(f"{'':16}{'s/frame':>9}{'frames that intersect':>24}{'largest stretch':>18}{'rms speed at the end':>23}")
     for row in rows:
         print(
@@ -154,29 +149,44 @@ def report(rows: list[Row], vertices: int, frames: int) -> None:
     ratios = {row.method: rows[0].seconds_per_frame / row.seconds_per_frame for row in rows[1:]}
     for method, ratio in ratios.items():
         print(f"Taffeta takes {ratio:.2f} times as long as {method}")
-    RESULTS.mkdir(exist_ok=True)
-    name = re.sub(r"\W+", "_", processor()).strip("_")
-    content = {
-        "processor": processor(),
-        "threads": os.cpu_count(),
-        "blender": bpy.app.version_string,
-        "scene": SAMPLE,
+    run = {
         "vertices": vertices,
         "frames": frames,
+        "threads": threads,
+        "commit": commit(),
+        "note": note,
         "ratios": ratios,
         "rows": [asdict(row) for row in rows],
     }
-    (RESULTS / f"blender_cloth-{name}.json").write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    _save(run)
+
+
+def _save(run: dict[str, Any]) -> None:
+    name = re.sub(r"\W+", "_", processor()).strip("_")
+    path = RESULTS / f"blender_cloth-{name}.json"
+    runs = json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else []
+    key = ("vertices", "frames", "threads")
+    runs = [kept for kept in runs if any(kept[k] != run[k] for k in key)] + [run]
+    runs.sort(key=lambda kept: [kept[k] for k in key])
+    content = {"processor": processor(), "blender": bpy.app.version_string, "scene": SAMPLE, "runs": runs}
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--vertices", type=int, default=10000)
+    parser.add_argument("--vertices", type=int, action="append", metavar="N", help="default: 10 000")
     parser.add_argument("--frames", type=int, default=48)
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), help="default: all")
+    parser.add_argument("--note", default="")
     options = parser.parse_args()
+    cores = sorted(os.sched_getaffinity(0))
+    if options.threads < len(cores):  # Blender counts its cores when it is loaded: begin again with fewer
+        os.sched_setaffinity(0, cores[: options.threads])
+        os.execv(sys.executable, [sys.executable, "-m", __spec__.name, *sys.argv[1:]])
     register()
     try:
-        report(compare(options.vertices, options.frames), options.vertices, options.frames)
+        for vertices in options.vertices or [10_000]:
+            report(compare(vertices, options.frames), vertices, options.frames, options.note)
     finally:
         unregister()
 

@@ -1,9 +1,10 @@
 """Static material physics against closed forms: bending, buckling, stretch, shear, catenary; on every kind of mesh.
 
-    python -m taffeta.benchmarks.material [--section NAME ...]
+    python -m taffeta.benchmarks.material [--section NAME ...] [--save]
 
-Prints a table and, when all sections run, writes results/material.json with the machine's name. A row without a bound
-is there to compare; exit code 1 where a row misses its bound. Some minutes on one core.
+Prints a table; --save puts the sections that ran into results/material.json, with the machine's name. A row without a
+bound is there to compare; exit code 1 where a row misses its bound. Newton takes minutes for the large deflections of
+irregular meshes of 40 cells, so those are left out.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from ..gpu_core.scene import Material
 from . import material_cases as cases
 from .strips import Pattern, strip
 
-RESULTS = Path(__file__).resolve().parent / "results"
+RESULTS = Path(__file__).resolve().parent / "results" / "material.json"
 LENGTH = 0.2  #: m
 FORMS: tuple[BendingForm, ...] = get_args(BendingForm)
 Meshes = tuple[tuple[Pattern, float], ...]
@@ -115,7 +116,7 @@ def cantilevers() -> Iterator[Row]:
     for pattern, degrees in MESHES:
         name = _name(pattern, degrees)
         for gamma, cells in ((1.0, 20), (10.0, 10), (10.0, 20), (10.0, 40), (100.0, 40)):
-            if gamma == 100.0 and pattern == "stretched":
+            if cells == 40 and pattern in ("stretched", "delaunay", "random"):
                 continue  # Newton takes minutes here; not measured
             shape = strip(pattern, degrees, LENGTH, 0.25 * LENGTH, LENGTH / cells)
             exact = cases.elastica_tip(gamma)
@@ -265,18 +266,25 @@ def run(names: list[str]) -> dict[str, list[Row]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--section", nargs="+", choices=list(SECTIONS), default=list(SECTIONS))
-    names = parser.parse_args().section
-    found = run(names)
+    parser.add_argument("--save", action="store_true", help="put the sections into the JSON")
+    options = parser.parse_args()
+    found = run(options.section)
     missed = [row for rows in found.values() for row in rows if not row.met]
     print(f"\n{len(missed)} of {sum(row.bound is not None for rows in found.values() for row in rows)} bounds missed")
-    if set(names) == set(SECTIONS):
-        RESULTS.mkdir(exist_ok=True)
-        rows = {name: [{**asdict(row), "error": row.error, "met": row.met} for row in found[name]] for name in names}
-        content = {"processor": processor(), "missed": len(missed), "sections": rows}
-        (RESULTS / "material.json").write_text(
-            json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
-        )
+    if options.save:
+        _save(found)
     sys.exit(bool(missed))
+
+
+def _save(found: dict[str, list[Row]]) -> None:
+    """Sections that ran give way; all others stay as they are in the file."""
+    kept = json.loads(RESULTS.read_text(encoding="utf-8"))["sections"] if RESULTS.exists() else {}
+    new = {name: [{**asdict(row), "error": row.error, "met": row.met} for row in rows] for name, rows in found.items()}
+    sections = {name: {**kept, **new}[name] for name in SECTIONS if name in kept or name in new}
+    missed = sum(not row["met"] for rows in sections.values() for row in rows)
+    content = {"processor": processor(), "missed": missed, "sections": sections}
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -169,7 +169,7 @@ def _start(job: Path, cache: Path, resume: bool, libraries: Sequence[Path], log:
     return subprocess.Popen(
         [*command, "--resume"] if resume else command,
         cwd=ROOT,
-        env=_environment(libraries),
+        env=worker_environment(libraries),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=log,
@@ -179,7 +179,7 @@ def _start(job: Path, cache: Path, resume: bool, libraries: Sequence[Path], log:
     )
 
 
-def _environment(libraries: Sequence[Path]) -> dict[str, str]:
+def worker_environment(libraries: Sequence[Path] = ()) -> dict[str, str]:
     """Ours without Python's own variables: those of the parent (Blender) would mislead the worker."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     folders = [str(Path(folder).resolve()) for folder in libraries] + _library_folders()

@@ -13,7 +13,9 @@ import numpy.typing as npt
 import scipy.sparse as sparse
 import scipy.sparse.linalg as linalg
 
-FORMAT = "1"
+from .modes import smoothest_modes
+
+FORMAT = "2"
 
 
 class Subspace(NamedTuple):
@@ -42,17 +44,13 @@ def subspace(hessian: sparse.csr_array, free: npt.NDArray[np.float64], rank: int
 
 def _compute(hessian: sparse.csr_array, free: npt.NDArray[np.float64], rank: int) -> Subspace:
     moving = np.flatnonzero(free)
-    block = hessian[moving][:, moving].tocsc()
+    block = hessian[moving][:, moving].tocsr()
     rank = min(rank, len(moving) - 2)
     modes = np.zeros((max(rank, 0), len(free)), np.float32)
     eigenvalues = np.zeros(max(rank, 0))
     if rank > 0:
-        solve = linalg.splu(block, permc_spec="MMD_AT_PLUS_A", options={"SymmetricMode": True})
-        inverse = linalg.LinearOperator(block.shape, matvec=solve.solve, dtype=float)
-        start = np.random.default_rng(0).standard_normal(len(moving))
-        values, vectors = linalg.eigsh(block, k=rank, sigma=0.0, OPinv=inverse, v0=start)
-        order = np.argsort(values)
-        eigenvalues, modes[:, moving] = values[order], vectors[:, order].T
+        eigenvalues, vectors = smoothest_modes(block, rank)
+        modes[:, moving] = vectors.T
     return Subspace(eigenvalues, modes, _largest(hessian))
 
 

@@ -1,4 +1,4 @@
-"""Runs in a process of one Blender version: install the zip, bake, play, free, remove. Prints DONE at the end.
+"""Runs in a process of one Blender: install the zip, test itself, bake, play, free, remove. Prints DONE at the end.
 
     python extension_cycle.py ZIP FOLDER
 
@@ -24,6 +24,10 @@ def main(package: Path, folder: Path) -> None:
     bpy.ops.extensions.package_install_files(filepath=str(package), repo="user_default", enable_on_install=True)
     # the operator returns FINISHED even where it failed
     assert addon_utils.check(NAME) == (True, True), addon_utils.check(NAME)
+    assert bpy.ops.taffeta.self_test() == {"FINISHED"}
+    answer = sys.modules[f"{NAME}.addon.preferences"]._test.answer
+    assert all(check["passed"] for check in answer["checks"]), answer
+    assert NAME in bpy.context.preferences.addons, "no preferences"
     sheet = tiny_scene()
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "tiny.blend"))
 

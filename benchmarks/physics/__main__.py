@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from . import damping, drape, energy, fall, friction, rest, symmetry
+from . import damping, drape, energy, fall, friction, rest, stick_slip, symmetry
 from .result import DEFAULT, TIGHT, Result, Scenario, Solve
 from .table import markdown, processor, row_text
 
@@ -29,11 +29,12 @@ THEMES: dict[str, tuple[Scenario, ...]] = {
     "friction": (
         friction.thresholds, friction.sliding, friction.creep, friction.stop, friction.belt, friction.card_house,
     ),
-    "damping": (damping.membrane_mode, damping.pendulum, damping.order),
+    "stick_slip": (stick_slip.capstan, stick_slip.spring_block, stick_slip.pushed_strip),
+    "damping": (damping.membrane_mode, damping.pendulum, damping.order, damping.order_of_a_jerk),
     "energy": (energy.free_run, energy.collision),
-    "symmetry": (symmetry.mirror, symmetry.numbering),
+    "symmetry": (symmetry.mirror, symmetry.numbering, symmetry.numbering_of_folds),
     "rest": (rest.flat, rest.drape, rest.stack, rest.pile),
-    "drape": (drape.cusick,),
+    "drape": (drape.cusick, drape.refinement),
 }  # fmt: skip
 
 

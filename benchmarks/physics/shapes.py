@@ -1,4 +1,4 @@
-"""Sheets and floors for the scenarios; all flat in z = 0, metres."""
+"""Sheets and bodies for the scenarios; sheets are flat in z = 0, metres."""
 
 from __future__ import annotations
 
@@ -29,6 +29,15 @@ def grid(columns: int, rows: int, length: float, width: float, *, diagonals: str
 def square(side: int, size: float, *, diagonals: str = "one") -> Mesh:
     """side × side vertices of a square, centred."""
     return grid(side, side, size, size, diagonals=diagonals)
+
+
+def cylinder(radius: float, width: float, faces: int = 180) -> Mesh:
+    """Around y, open at its ends; centred."""
+    points, triangles = grid(faces + 1, 2, 2.0 * np.pi, width)
+    around = np.stack([radius * np.sin(points[:, 0]), points[:, 1], radius * np.cos(points[:, 0])], axis=1)
+    seam = np.arange(len(points))
+    seam[-2:] = [0, 1]
+    return around[:-2], seam[triangles].astype(np.int32)
 
 
 def turned(angle: float, points: Points) -> Points:

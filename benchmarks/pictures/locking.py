@@ -39,7 +39,7 @@ def squeezed(vertices: int) -> Scene:
         body(name, plate, moved(plate.positions, z=side * apart))
         for name, side in (("Upper plate", 1), ("Lower plate", -1))
     ]
-    return scene([cloth("Sheet", flat)], bodies, FRAMES, tolerance=0.2)
+    return scene([cloth("Sheet", flat)], bodies, FRAMES)
 
 
 PICTURES = (Picture(squeezed_end, 700, -62.0, 12.0, raised=0.02),)

@@ -2,7 +2,8 @@
 
     python -m taffeta.benchmarks.stress [NAME ...] [--vertices N] [--frames F] [--seconds S] [--json]
 
-Prints a table and adds each scene to results/stress.json as it ends. A scene over its time is cut off, and said so.
+Prints a table; adds each scene as it ends to results/stress.json and to the table of docs/theory/stress.md. A scene
+over its time is cut off, and said so.
 Exit code 1 where a frame intersects that no report excuses.
 """
 
@@ -18,6 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from . import table
 from .run import Result, run
 from .scenes import SCENES
 
@@ -59,10 +61,11 @@ def keep(result: Result) -> None:
         "python": platform.python_version(), "commit": commit(), **asdict(result),
     }  # fmt: skip
     entries = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
-    same = ("processor", "commit", "scene", "vertices", "frames")
+    same = ("processor", "scene", "vertices", "frames")
     entries = [old for old in entries if any(old[key] != entry[key] for key in same)] + [entry]
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
+    table.write(entries)
 
 
 def main() -> None:

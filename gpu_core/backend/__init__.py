@@ -18,6 +18,7 @@ class Backend(Protocol):
 
     name: str
     xp: Any
+    library: str  #: where its kernels come from, in words
 
     @property
     def device(self) -> str: ...
@@ -51,7 +52,7 @@ def describe() -> dict[str, Any]:
     for name in ("cpu", "cuda"):
         try:
             backend = select(name)
-            result[name] = {"available": True, "device": backend.device}
+            result[name] = {"available": True, "device": backend.device, "kernels": backend.library}
         except (BackendError, OSError) as error:
             result[name] = {"available": False, "reason": str(error)}
     result["threads"] = os.cpu_count()

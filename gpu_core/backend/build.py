@@ -1,4 +1,4 @@
-"""Builds the CPU library from the kernels, with the system's C++ compiler or with ziglang from PyPI.
+"""The CPU library: the shipped one where it was made from these very sources, else built here from the kernels.
 
     python -m taffeta.gpu_core.backend.build [--variant release|sanitize]
 
@@ -16,17 +16,109 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .errors import BackendError
-from .signatures import HEADERS, KERNELS, cpu_source
+from .signatures import KERNELS, cpu_source
 
+HERE = Path(__file__).parent
+SHIPPED = HERE / "libraries"  #: in the extension's zip; a checkout has none
 FLAGS = {
     "release": ("-O3", "-fno-math-errno", "-fno-trapping-math"),
     "sanitize": ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"),
 }
-COMMON_FLAGS = ("-std=c++17", "-shared", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror")
-SUFFIX = {"Windows": ".dll", "Darwin": ".dylib"}.get(platform.system(), ".so")
+# Contraction of a·b + c is the one freedom that compilers take differently. Without it every compiler and processor
+# gives the same bits, and the shipped library needs no variant for each processor: -march=native gains nothing then.
+COMMON_FLAGS = (
+    "-std=c++17",
+    "-ffp-contract=off",
+    "-fno-exceptions",
+    "-shared",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+)
+LIBRARIES = ("-lpthread", "-lm")
+PLATFORMS = {
+    ("Linux", "x86_64"): "linux-x64",
+    ("Windows", "AMD64"): "windows-x64",
+    ("Darwin", "arm64"): "macos-arm64",
+    ("Darwin", "x86_64"): "macos-x64",
+}  #: what Blender calls the machines that a library can be shipped for
+SUFFIXES = {"windows": ".dll", "macos": ".dylib"}
+
+
+def library(variant: str = "release") -> Path:
+    """Path of the CPU library, built now if there is none yet. Raises BackendError with the compiler's words."""
+    shipped, built = SHIPPED / file_name(variant, machine()), folder() / file_name(variant, machine())
+    if shipped.exists():
+        return shipped
+    if not built.exists():
+        compile_library(compiler(), built, variant)
+    return built
+
+
+def is_shipped(path: Path) -> bool:
+    """Whether this library came with the extension."""
+    return path.parent == SHIPPED
+
+
+def machine() -> str:
+    """What Blender calls this machine, such as linux-x64."""
+    system, processor = platform.system(), platform.machine()
+    return PLATFORMS.get((system, processor), f"{system}-{processor}".lower())
+
+
+def file_name(variant: str, machine: str) -> str:
+    """Of the library for `machine`."""
+    suffix = SUFFIXES.get(machine.partition("-")[0], ".so")
+    return f"taffeta_{variant}_{digest(variant)}_{machine}{suffix}"
+
+
+def digest(variant: str = "release") -> str:
+    """16 hexadecimal digits of the hash of sources and flags."""
+    content = hashlib.sha256(cpu_source().encode())
+    for path in [*sorted(KERNELS.glob("*.h")), HERE / "thread_pool.h"]:
+        content.update(path.read_bytes())
+    content.update(" ".join([*COMMON_FLAGS, *FLAGS[variant]]).encode())
+    return content.hexdigest()[:16]
+
+
+def compile_library(
+    command: Sequence[str],
+    path: Path,
+    variant: str = "release",
+    flags: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None,
+) -> None:
+    """Compile the kernels into `path`, which appears complete or not at all.
+
+    Args:
+        command: a C++ compiler that takes g++'s options; flags: more of them.
+        environment: variables for the compiler beside this process's own.
+
+    Raises:
+        BackendError: with the compiler's words.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=path.parent) as scratch:
+        made = Path(scratch) / path.name
+        (Path(scratch) / "taffeta.cpp").write_text(cpu_source(), encoding="utf-8")
+        includes = (f"-I{KERNELS.resolve()}", f"-I{HERE.resolve()}")
+        run = subprocess.run(
+            [*command, *COMMON_FLAGS, *FLAGS[variant], *flags, *includes, "taffeta.cpp", "-o", path.name, *LIBRARIES],
+            cwd=scratch,  # so that no path of this machine gets into the library
+            env={**os.environ, **(environment or {})},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if run.returncode:
+            raise BackendError(f"the CPU kernels do not compile: {run.stderr[-2000:]}", "Please report this")
+        os.replace(made, path)
 
 
 def compiler() -> list[str]:
@@ -39,15 +131,8 @@ def compiler() -> list[str]:
     raise BackendError("no C++ compiler was found", "Install g++ or clang, or `pip install ziglang`")
 
 
-def native_flags(command: list[str]) -> tuple[str, ...]:
-    """zig targets this machine by itself; the others need to be told."""
-    if "ziglang" in command or platform.machine() not in ("x86_64", "AMD64"):
-        return ()
-    return ("-march=native",)
-
-
 def folder() -> Path:
-    """Where the library lies: TAFFETA_BUILD, the checkout's build folder, or the user's cache."""
+    """Where a library built here lies: TAFFETA_BUILD, the checkout's build folder, or the user's cache."""
     if "TAFFETA_BUILD" in os.environ:
         return Path(os.environ["TAFFETA_BUILD"])
     root = Path(__file__).resolve().parents[2]
@@ -55,50 +140,6 @@ def folder() -> Path:
         return root / "build" / "kernels"
     cache = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "taffeta" / "kernels"
-
-
-def _fingerprint(source: str, variant: str) -> str:
-    content = hashlib.sha256(source.encode())
-    here = Path(__file__).parent
-    for path in [*sorted(KERNELS.glob("*.h")), here / "thread_pool.h"]:
-        content.update(path.read_bytes())
-    content.update(" ".join([*COMMON_FLAGS, *FLAGS[variant], platform.machine(), _processor()]).encode())
-    return content.hexdigest()[:16]
-
-
-def _processor() -> str:
-    """What -march=native depends on, so that a shared folder never serves another machine's code."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line for line in lines if line.startswith("flags")), platform.processor())
-
-
-def library(variant: str = "release") -> Path:
-    """Path of the CPU library, built now if it is not there yet. Raises BackendError with the compiler's words."""
-    source = cpu_source()
-    target = folder() / f"taffeta_{variant}_{_fingerprint(source, variant)}{SUFFIX}"
-    if target.exists():
-        return target
-    command = compiler()
-    flags = (*COMMON_FLAGS, *FLAGS[variant], *native_flags(command))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent) as scratch:
-        text, made = Path(scratch) / "taffeta.cpp", Path(scratch) / target.name
-        text.write_text(source, encoding="utf-8")
-        includes = (f"-I{KERNELS}", f"-I{Path(__file__).parent}")
-        libraries = () if platform.system() == "Windows" else ("-lpthread", "-lm")
-        run = subprocess.run(
-            [*command, *flags, *includes, str(text), "-o", str(made), *libraries],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if run.returncode:
-            raise BackendError(f"the CPU kernels do not compile: {run.stderr[-2000:]}", "Please report this")
-        os.replace(made, target)
-    return target
 
 
 def main() -> None:
@@ -109,5 +150,3 @@ def main() -> None:
 
 if __name__ == "__main__":
     main()
-
-__all__ = ["HEADERS", "compiler", "folder", "library"]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .arguments import check
-from .build import library
+from .build import is_shipped, library
 from .signatures import Signature, signatures
 
 
@@ -38,7 +38,9 @@ class CpuBackend:
             if hasattr(os, "sched_getaffinity")
             else threads or os.cpu_count() or 1
         )
-        self._library = ctypes.CDLL(str(path or library()))
+        path = path or library()
+        self.library = "shipped with the extension" if is_shipped(path) else "built on this machine"
+        self._library = ctypes.CDLL(str(path))
         self._library.taffeta_kernel.restype = ctypes.c_void_p
         self._library.taffeta_kernel.argtypes = [ctypes.c_char_p]
         self._library.taffeta_pool.restype = ctypes.c_void_p

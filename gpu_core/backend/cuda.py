@@ -54,6 +54,7 @@ class CudaBackend:
     """Arrays are cupy's; launches are asynchronous on the current stream."""
 
     name = "cuda"
+    library = "compiled by NVRTC"
 
     def __init__(self) -> None:
         self.xp: Any = import_cupy()

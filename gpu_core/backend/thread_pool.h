@@ -2,13 +2,14 @@
 //
 // Threads take chunks from a counter; since every element writes only its own results, the schedule never shows in them.
 // Idle threads spin for a few microseconds (the next kernel of a list follows at once), then sleep.
+//
+// POSIX threads and the compiler's atomics, without C++'s own library: the libraries that are shipped need nothing but
+// the system's, and cross-building one for another system takes seconds instead of minutes.
 #pragma once
-#include <atomic>
-#include <condition_variable>
-#include <cstring>
-#include <mutex>
-#include <thread>
-#include <vector>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
 
 #ifdef _WIN32
 #define TAFFETA_EXPORT __declspec(dllexport)
@@ -36,22 +37,30 @@ class ThreadPool {
 public:
     explicit ThreadPool(int threads)
     {
-        for (int k = 1; k < threads; ++k) workers_.emplace_back([this] { serve(); });
+        pthread_mutex_init(&mutex_, nullptr);
+        pthread_cond_init(&wake_, nullptr);
+        workers_ = (pthread_t *)calloc(threads, sizeof(pthread_t));
+        while (workers_ && count_ < threads - 1 && !pthread_create(workers_ + count_, nullptr, serve, this)) ++count_;
     }
     ~ThreadPool()
     {
-        {
-            std::lock_guard<std::mutex> lock(mutex_);
-            stop_ = true;
-            round_.fetch_add(1);
-        }
-        wake_.notify_all();
-        for (std::thread &worker : workers_) worker.join();
+        pthread_mutex_lock(&mutex_);
+        __atomic_store_n(&stop_, true, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&round_, 1, __ATOMIC_RELEASE);
+        pthread_mutex_unlock(&mutex_);
+        pthread_cond_broadcast(&wake_);
+        for (int k = 0; k < count_; ++k) pthread_join(workers_[k], nullptr);
+        free(workers_);
+        pthread_cond_destroy(&wake_);
+        pthread_mutex_destroy(&mutex_);
     }
+    static void *operator new(size_t size) noexcept { return malloc(size); }
+    static void operator delete(void *pool) { free(pool); }
+
     void run(const Launch &launch)
     {
         const int smallest = 64, chunks_per_thread = 4;
-        int threads = (int)workers_.size() + 1;
+        int threads = count_ + 1;
         int chunk = launch.count / (threads * chunks_per_thread);
         if (chunk < smallest) chunk = smallest;
         if (threads == 1 || launch.count <= 2 * smallest) {
@@ -59,18 +68,17 @@ public:
             return;
         }
         launch_ = launch, chunk_ = chunk;
-        next_.store(0, std::memory_order_relaxed);
-        inside_.store(0, std::memory_order_release);  // open
-        {
-            std::lock_guard<std::mutex> lock(mutex_);
-            round_.fetch_add(1, std::memory_order_release);
-        }
-        if (sleeping_.load() > 0) wake_.notify_all();
+        __atomic_store_n(&next_, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&inside_, 0, __ATOMIC_RELEASE);  // open
+        pthread_mutex_lock(&mutex_);
+        __atomic_fetch_add(&round_, 1, __ATOMIC_RELEASE);
+        pthread_mutex_unlock(&mutex_);
+        if (__atomic_load_n(&sleeping_, __ATOMIC_SEQ_CST) > 0) pthread_cond_broadcast(&wake_);
         work();
         // Close, and wait only for the threads that came in: one that sleeps or was descheduled holds nobody up.
-        inside_.fetch_sub(closed, std::memory_order_acq_rel);
-        for (int spin = 0; inside_.load(std::memory_order_acquire) != -closed; ++spin)
-            if (spin > spins) std::this_thread::yield();
+        __atomic_fetch_sub(&inside_, closed, __ATOMIC_ACQ_REL);
+        for (int spin = 0; __atomic_load_n(&inside_, __ATOMIC_ACQUIRE) != -closed; ++spin)
+            if (spin > spins) sched_yield();
     }
 
 private:
@@ -79,47 +87,53 @@ private:
     void work()
     {
         for (;;) {
-            int first = next_.fetch_add(chunk_, std::memory_order_relaxed);
+            int first = __atomic_fetch_add(&next_, chunk_, __ATOMIC_RELAXED);
             if (first >= launch_.count) return;
             int last = first + chunk_ < launch_.count ? first + chunk_ : launch_.count;
             launch_.range(first, last, launch_.slot);
         }
     }
+    static void *serve(void *pool)
+    {
+        ((ThreadPool *)pool)->serve();
+        return nullptr;
+    }
     void serve()
     {
         unsigned seen = 0;
         for (;;) {
-            int spin = 0;
-            while (round_.load(std::memory_order_acquire) == seen && spin < spins) ++spin;
-            if (round_.load(std::memory_order_acquire) == seen) {
-                std::unique_lock<std::mutex> lock(mutex_);
-                sleeping_.fetch_add(1);
-                wake_.wait(lock, [&] { return round_.load(std::memory_order_acquire) != seen; });
-                sleeping_.fetch_sub(1);
+            for (int spin = 0; round() == seen && spin < spins;) ++spin;
+            if (round() == seen) {
+                pthread_mutex_lock(&mutex_);
+                __atomic_fetch_add(&sleeping_, 1, __ATOMIC_SEQ_CST);
+                while (round() == seen) pthread_cond_wait(&wake_, &mutex_);
+                __atomic_fetch_sub(&sleeping_, 1, __ATOMIC_SEQ_CST);
+                pthread_mutex_unlock(&mutex_);
             }
-            seen = round_.load(std::memory_order_acquire);
-            if (stop_) return;
+            seen = round();
+            if (__atomic_load_n(&stop_, __ATOMIC_RELAXED)) return;
             if (!enter()) continue;
             work();
-            inside_.fetch_sub(1, std::memory_order_release);
+            __atomic_fetch_sub(&inside_, 1, __ATOMIC_RELEASE);
         }
     }
     bool enter()
     {
-        int now = inside_.load(std::memory_order_acquire);
+        int now = __atomic_load_n(&inside_, __ATOMIC_ACQUIRE);
         while (now >= 0)
-            if (inside_.compare_exchange_weak(now, now + 1, std::memory_order_acq_rel)) return true;
+            if (__atomic_compare_exchange_n(&inside_, &now, now + 1, true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return true;
         return false;
     }
+    unsigned round() const { return __atomic_load_n(&round_, __ATOMIC_ACQUIRE); }
 
-    std::vector<std::thread> workers_;
-    std::mutex mutex_;
-    std::condition_variable wake_;
-    std::atomic<unsigned> round_{0};
-    std::atomic<int> next_{0}, inside_{-closed}, sleeping_{0};
+    pthread_t *workers_ = nullptr;
+    int count_ = 0;
+    pthread_mutex_t mutex_;
+    pthread_cond_t wake_;
+    unsigned round_ = 0;
+    int next_ = 0, inside_ = -closed, sleeping_ = 0, chunk_ = 1;
+    bool stop_ = false;
     Launch launch_{nullptr, nullptr, 0};
-    int chunk_ = 1;
-    std::atomic<bool> stop_{false};
 };
 
 extern "C" TAFFETA_EXPORT void *taffeta_pool(int threads) { return new ThreadPool(threads); }

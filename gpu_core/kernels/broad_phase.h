@@ -109,19 +109,29 @@ FUNCTION void emit(candidate_writer *out, int a, int b, int c0, int c1, int c2, 
     ++out->count;
 }
 
+// Bit k: the k-th primitive of patch p overlaps the box. A patch has at most 24 primitives of a kind. No branches: what
+// overlaps what is as good as random, and a processor that guesses wrong half of the time spends its time on that.
+FUNCTION int overlapping(const vec *box, int p, const int *start, const int *primitives, const vec *primitive_box)
+{
+    int bits = 0;
+    for (int k = start[p]; k < start[p + 1]; ++k)
+        bits |= static_cast<int>(overlap(primitive_box + 2 * primitives[k], box)) << (k - start[p]);
+    return bits;
+}
+
 FUNCTION void vertices_against_triangles(candidate_writer *out, int p, int q, const vec *box_q, const int *vertex_start,
                                          const int *vertices, const int *triangle_start, const int *triangles,
                                          const vec *vertex_box, const vec *triangle_box, const int *corners,
                                          const int *object, const int *ignore)
 {
-    for (int k = vertex_start[p]; k < vertex_start[p + 1]; ++k) {
-        int v = vertices[k];
-        if (!overlap(vertex_box + 2 * v, box_q)) continue;
-        for (int m = triangle_start[q]; m < triangle_start[q + 1]; ++m) {
-            int t = triangles[m];
+    for (int near = overlapping(box_q, p, vertex_start, vertices, vertex_box); near != 0; near &= near - 1) {
+        int v = vertices[vertex_start[p] + lowest_bit(near)];
+        int met = overlapping(vertex_box + 2 * v, q, triangle_start, triangles, triangle_box);
+        for (; met != 0; met &= met - 1) {
+            int t = triangles[triangle_start[q] + lowest_bit(met)];
             const int *c = corners + 3 * t;
-            if (!overlap(vertex_box + 2 * v, triangle_box + 2 * t) || has_corner(c, 3, v)) continue;
-            if (!ignored(object, ignore, v, c[0])) emit(out, v, t, v, c[0], c[1], c[2]);
+            if (has_corner(c, 3, v) || ignored(object, ignore, v, c[0])) continue;
+            emit(out, v, t, v, c[0], c[1], c[2]);
         }
     }
 }
@@ -130,12 +140,12 @@ FUNCTION void edges_against_edges(candidate_writer *out, int p, int q, const vec
                                   const int *edges, const vec *edge_box, const int *corners, const int *object,
                                   const int *ignore)
 {
-    for (int k = edge_start[p]; k < edge_start[p + 1]; ++k) {
-        int e = edges[k];
-        if (!overlap(edge_box + 2 * e, box_q)) continue;
-        for (int m = p == q ? k + 1 : edge_start[q]; m < edge_start[q + 1]; ++m) {
-            int f = edges[m];
-            if (!overlap(edge_box + 2 * e, edge_box + 2 * f)) continue;
+    for (int near = overlapping(box_q, p, edge_start, edges, edge_box); near != 0; near &= near - 1) {
+        int k = lowest_bit(near), e = edges[edge_start[p] + k];
+        int met = overlapping(edge_box + 2 * e, q, edge_start, edges, edge_box);
+        if (p == q) met &= ~((2 << k) - 1);  // each pair once
+        for (; met != 0; met &= met - 1) {
+            int f = edges[edge_start[q] + lowest_bit(met)];
             const int *c = corners + 2 * (e < f ? e : f), *d = corners + 2 * (e < f ? f : e);
             if (has_corner(d, 2, c[0]) || has_corner(d, 2, c[1]) || ignored(object, ignore, c[0], d[0])) continue;
             emit(out, ~(e < f ? e : f), e < f ? f : e, c[0], c[1], d[0], d[1]);

@@ -9,9 +9,10 @@
 #define ATOMIC_MAXIMUM(address, value) atomicMax(address, value)
 FUNCTION int float_as_int(float value) { return __float_as_int(value); }
 FUNCTION float int_as_float(int bits) { return __int_as_float(bits); }
+FUNCTION int lowest_bit(int bits) { return __ffs(bits) - 1; }
 #else
-#include <cmath>
-#include <cstring>
+#include <math.h>
+#include <string.h>
 #define FUNCTION static inline
 #define KERNEL static inline
 FUNCTION void atomic_minimum(int *address, int value)
@@ -40,6 +41,7 @@ FUNCTION float int_as_float(int bits)
     memcpy(&value, &bits, sizeof value);
     return value;
 }
+FUNCTION int lowest_bit(int bits) { return __builtin_ctz(static_cast<unsigned>(bits)); }
 #endif
 
 FUNCTION float minimum(float a, float b) { return b < a ? b : a; }

@@ -30,8 +30,16 @@ FUNCTION vec operator*(float s, vec a)
 FUNCTION float dot(vec a, vec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 FUNCTION float length(vec a) { return sqrtf(dot(a, a)); }
 FUNCTION vec cross(vec a, vec b) { return make_vec(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x); }
-FUNCTION vec lower(vec a, vec b) { return make_vec(minimum(a.x, b.x), minimum(a.y, b.y), minimum(a.z, b.z)); }
-FUNCTION vec upper(vec a, vec b) { return make_vec(maximum(a.x, b.x), maximum(a.y, b.y), maximum(a.z, b.z)); }
+FUNCTION vec lower(vec a, vec b)
+{
+    a.x = minimum(a.x, b.x), a.y = minimum(a.y, b.y), a.z = minimum(a.z, b.z), a.w = minimum(a.w, b.w);
+    return a;
+}
+FUNCTION vec upper(vec a, vec b)
+{
+    a.x = maximum(a.x, b.x), a.y = maximum(a.y, b.y), a.z = maximum(a.z, b.z), a.w = maximum(a.w, b.w);
+    return a;
+}
 
 FUNCTION float component(vec a, int k) { return k == 0 ? a.x : k == 1 ? a.y : k == 2 ? a.z : a.w; }
 

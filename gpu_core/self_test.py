@@ -1,0 +1,114 @@
+"""Does Taffeta work on this machine? A sheet falls on a ball for half a second, and what must hold is looked at.
+
+    python -m gpu_core.self_test [--backend auto|cpu|cuda]
+
+On standard output one JSON object: device, checks (each name, passed, detail), seconds. Exit code 0 where all passed.
+No result is compared with a recorded one: devices may differ in the last digit, and so in the folds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from .backend import Backend, BackendError, select
+from .intersection import unique_edges
+from .scene import Cloth, Collider, Material, Scene, SceneError, Settings
+from .scene_check import check_frame
+from .simulator import Simulator, SolverError
+
+SIDE, SIZE = 20, 0.3  #: vertices along an edge of the sheet, and its length, m
+RADIUS, DROP = 0.1, 0.03  #: of the ball, and how far above it the sheet starts, m
+FRAMES = 12
+FALL_TOLERANCE = 1e-3  #: of the way fallen in one frame, which is some hundred digits of a float32 coordinate
+
+
+def scene() -> Scene:
+    """A cotton sheet in vacuum, so that its fall has a closed form, above an octahedron made round."""
+    i, j = np.meshgrid(np.arange(SIDE), np.arange(SIDE), indexing="ij")
+    flat = np.stack([i, j, 0 * i], axis=-1).reshape(-1, 3) * (SIZE / (SIDE - 1)) - [SIZE / 2, SIZE / 2, 0.0]
+    corner = (i[:-1, :-1] * SIDE + j[:-1, :-1]).ravel()
+    halves = [(corner, corner + SIDE, corner + SIDE + 1), (corner, corner + SIDE + 1, corner + 1)]
+    triangles = np.concatenate([np.stack(half, axis=1) for half in halves]).astype(np.int32)
+    start = flat + [0.0, 0.0, RADIUS + DROP]
+    ball, faces = np.concatenate([np.eye(3), -np.eye(3)]), np.array(list(itertools.product((0, 3), (1, 4), (2, 5))))
+    for _ in range(2):
+        ball, faces = _rounder(ball, faces)
+    return Scene(
+        (Cloth("Sheet", triangles, flat, start, Material(air_drag=0.0)),),
+        (Collider("Ball", faces.astype(np.int32), (RADIUS * ball)[None].astype(np.float32)),),
+        Settings(frame_start=0, frame_end=FRAMES),
+    )
+
+
+def _rounder(ball: Any, faces: Any) -> tuple[Any, Any]:
+    """Each triangle (T, 3) cut in four at the middles of its edges, which go to the unit sphere."""
+    edges = unique_edges(faces)
+    middles = ball[edges].mean(axis=1)
+    number = {tuple(edge): len(ball) + index for index, edge in enumerate(np.sort(edges, axis=1).tolist())}
+    finer = []
+    for a, b, c in faces.tolist():
+        ab, bc, ca = (number[tuple(sorted(pair))] for pair in ((a, b), (b, c), (c, a)))
+        finer += [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
+    return np.concatenate([ball, middles / np.linalg.norm(middles, axis=1, keepdims=True)]), np.array(finer)
+
+
+def self_test(backend: Backend) -> list[dict[str, Any]]:
+    """The checks: name, passed, detail. Raises what the simulator raises."""
+    tested = scene()
+    simulator, settings = Simulator(tested, backend), tested.settings
+    (start,) = simulator.positions()
+    simulator.advance_frame()
+    (fallen,) = simulator.positions()
+    steps, gravity = settings.steps_per_frame, float(np.linalg.norm(settings.gravity))
+    expected = 0.5 * gravity * settings.step**2 * steps * (steps + 1)  # backward Euler's sum
+    error = float(np.abs((start - fallen)[:, 2] / expected - 1.0).max())
+
+    crossings, contacts, stretch, middle = 0, 0, 1.0, 0.0
+    for frame in range(settings.frame_start + 2, settings.frame_end + 1):
+        report = simulator.advance_frame()
+        (positions,) = simulator.positions()
+        crossings += len(check_frame(tested, frame, [positions.astype(np.float32)]))
+        contacts, stretch = max(contacts, report.contacts), max(stretch, report.largest_stretch)
+        middle = float(positions[SIDE // 2 * (SIDE + 1), 2])
+    above, longest = middle - RADIUS, 1.0 + tested.cloths[0].material.strain_limit
+    return [
+        _check("free fall", error < FALL_TOLERANCE, f"off by {error:.1e} of backward Euler's {1e3 * expected:.1f} mm"),
+        _check(
+            "contact",
+            contacts > 0 and above > 0.0,
+            f"{contacts} contacts, {1e3 * above:.1f} mm above the ball",
+        ),
+        _check("no intersection", crossings == 0, f"{crossings} by the exact check in {FRAMES - 1} frames"),
+        _check("stretch", stretch <= longest, f"longest edge {stretch:.3f} of its rest length, {longest:.2f} allowed"),
+    ]
+
+
+def _check(name: str, passed: bool, detail: str) -> dict[str, Any]:
+    return {"name": name, "passed": bool(passed), "detail": detail}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m gpu_core.self_test", description="Does Taffeta work here?")
+    parser.add_argument("--backend", choices=("auto", "cpu", "cuda"), default="auto")
+    began = time.monotonic()
+    answer: dict[str, Any] = {"device": "", "checks": []}
+    try:
+        backend = select(parser.parse_args().backend)
+        answer["device"] = backend.device
+        answer["checks"] = self_test(backend)
+    except (BackendError, SceneError, SolverError, OSError) as error:
+        answer["checks"].append(_check("run", False, str(error)))
+    answer["seconds"] = time.monotonic() - began
+    print(json.dumps(answer))
+    return 0 if all(check["passed"] for check in answer["checks"]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

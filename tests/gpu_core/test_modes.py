@@ -1,0 +1,45 @@
+"""The smoothest modes of H: those of many unknowns against Lanczos on the same matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from taffeta.gpu_core import modes
+from taffeta.gpu_core.elasticity.assembly import assemble
+from taffeta.gpu_core.scene import Cloth
+from taffeta.tests.gpu_core.small_scene import sheet
+
+RANK = 30
+
+
+@pytest.fixture(scope="module")
+def matrix():
+    vertices, triangles = sheet(60)
+    cloths = (Cloth("Left", triangles, vertices, vertices), Cloth("Right", triangles, vertices, vertices))
+    return assemble(cloths, 1 / 200, "hinge", limit_in_hessian=False).hessian
+
+
+def test_refined_modes_are_those_of_lanczos(matrix, monkeypatch):
+    exact, _ = modes.smoothest_modes(matrix, RANK)
+    monkeypatch.setattr(modes, "DIRECT", 2000)  # 7200 unknowns: two levels
+    values, vectors = modes.smoothest_modes(matrix, RANK)
+    rounding = np.finfo(np.float32).eps * abs(matrix).sum(axis=1).max()
+    assert np.all(values > exact - rounding)  # Ritz values never are below
+    assert np.all(values < exact * 1.002)
+    assert np.abs(vectors.T @ vectors - np.eye(RANK)).max() < 1e-5
+    assert np.abs(vectors.T @ (matrix @ vectors) - np.diag(values)).max() < 1e-4 * values[-1]
+
+
+def test_modes_over_three_levels_are_those_of_lanczos(matrix, monkeypatch):
+    exact, _ = modes.smoothest_modes(matrix, RANK)
+    monkeypatch.setattr(modes, "DIRECT", 300)
+    values, _ = modes.smoothest_modes(matrix, RANK)
+    assert np.all(values < exact * 1.002)
+
+
+def test_two_computations_give_the_same_bits(matrix, monkeypatch):
+    monkeypatch.setattr(modes, "DIRECT", 2000)
+    first, second = (modes.smoothest_modes(matrix, RANK) for _ in range(2))
+    assert np.array_equal(first[0], second[0])
+    assert np.array_equal(first[1], second[1])

@@ -1,0 +1,143 @@
+"""The libraries that are shipped: whole, the same bytes each time, and the same bits as one built on this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from taffeta.extension import BUILD, ZIG_CACHES, cross_build, cross_compiler, kernels
+from taffeta.gpu_core.backend import build
+from taffeta.gpu_core.backend.cpu import CpuBackend
+from taffeta.gpu_core.backend.signatures import signatures
+from taffeta.gpu_core.simulator import Simulator
+from taffeta.tests.gpu_core.small_scene import small_scene
+
+SOURCE = str(Path(__file__).with_name("replay_kernels.cpp"))
+#: First bytes of a library. Windows' is not here: zig takes minutes for its C library, seconds for the others'.
+MAGIC = {"linux-x64": b"\x7fELF", "macos-arm64": b"\xcf\xfa\xed\xfe", "macos-x64": b"\xcf\xfa\xed\xfe"}
+WINE = shutil.which("wine64", path=f"{os.environ['PATH']}:/usr/lib/wine")  # where Debian's wine64 leaves it
+
+
+class Recorder(CpuBackend):
+    """Remembers each kernel's last launch that had something to do: arguments before, arguments after."""
+
+    def __init__(self) -> None:
+        super().__init__(threads=1)
+        self.launches: dict[str, tuple[int, list[Any], list[Any]]] = {}
+
+    def sequence(self, launches):
+        steps = [(launch, CpuBackend.sequence(self, [launch])) for launch in launches]
+
+        def run() -> None:
+            for (kernel, count, arguments), step in steps:
+                before = [np.copy(argument) for argument in arguments]
+                step()
+                if count > 0:
+                    self.launches[kernel] = count, before, [np.copy(argument) for argument in arguments]
+
+        return run
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Recorder:
+    """A drape with contact, self-collision and friction: most kernels, on arrays that mean something."""
+    recorder = Recorder()
+    simulator = Simulator(small_scene(8, 12), recorder)
+    for _ in range(7):
+        simulator.advance_frame()
+    return recorder
+
+
+@pytest.mark.parametrize("platform", MAGIC)
+def test_a_library_is_the_same_bytes_each_time_and_names_no_path(platform, tmp_path):
+    first = kernels(platform)
+    second = tmp_path / "another place" / first.name
+    cross_build(platform, second)
+    content = first.read_bytes()
+    assert content == second.read_bytes()
+    assert content.startswith(MAGIC[platform])
+    assert b"taffeta_kernel" in content
+    assert not re.search(rb"/build/|\.cpp|/tmp/|/home/", content)
+    assert str(BUILD).encode() not in content
+
+
+def test_a_library_of_other_sources_is_never_loaded(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "SHIPPED", tmp_path)
+    monkeypatch.setenv("TAFFETA_BUILD", str(tmp_path / "built"))
+    shipped = tmp_path / build.file_name("release", build.machine())
+    shipped.touch()
+    assert build.library() == shipped
+    assert build.is_shipped(shipped)
+    source = build.cpu_source()
+    monkeypatch.setattr(build, "cpu_source", lambda: source + "// another\n")
+    built = build.library()
+    assert built.parent == tmp_path / "built"
+    assert not build.is_shipped(built)
+    CpuBackend(1, built)
+
+
+@pytest.mark.skipif(build.machine() not in MAGIC, reason="no library is shipped for this machine")
+def test_the_shipped_library_gives_the_bits_of_one_built_here():
+    results = []
+    for path in (None, kernels(build.machine())):
+        simulator = Simulator(small_scene(8, 12), CpuBackend(2, path))
+        reports = [simulator.advance_frame() for _ in range(7)]
+        assert max(report.contacts for report in reports) > 0
+        results.append(simulator.state())
+    built, shipped = results
+    assert [name for name in built if not np.array_equal(built[name], shipped[name])] == []
+
+
+@pytest.mark.skipif(WINE is None, reason="wine is not installed")
+def test_the_windows_library_gives_the_bits_of_linux(recorded, tmp_path):
+    library = BUILD / "libraries" / build.file_name("release", "windows-x64")
+    if not library.exists():
+        pytest.skip("the Windows library is not built: `make extension` does, in a minute and a half")
+    program = tmp_path / "replay_kernels.exe"
+    zig = [*cross_compiler("windows-x64"), "-std=c++17", "-O3", "-s", "-Wall", "-Werror"]
+    subprocess.run([*zig, SOURCE, "-o", str(program)], env={**os.environ, **ZIG_CACHES}, check=True)
+    launches = (record(name, count, before) for name, (count, before, _) in recorded.launches.items())
+    (tmp_path / "launches").write_bytes(b"".join(launches))
+    run = subprocess.run(
+        [str(WINE), str(program), str(library), "launches", "results"],
+        cwd=tmp_path,
+        env={**os.environ, "WINEPREFIX": str(tmp_path / "wine"), "WINEDEBUG": "-all"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=180,
+    )
+    assert run.returncode == 0, run.stderr
+    expected = {name: record(name, count, after) for name, (count, _, after) in recorded.launches.items()}
+    results, place = (tmp_path / "results").read_bytes(), 0
+    different = []
+    for name, content in expected.items():
+        if results[place : place + len(content)] != content:
+            different.append(name)
+        place += len(content)
+    assert len(expected) > len(signatures()) // 2
+    assert place == len(results)
+    assert different == []
+
+
+def record(kernel: str, count: int, arguments: list[Any]) -> bytes:
+    """A launch as replay_kernels.cpp reads it. arguments: arrays, and numbers as arrays without dimension."""
+    entries, arrays = [], []
+    for parameter, argument in zip(signatures()[kernel].parameters, arguments, strict=True):
+        if parameter.pointer:
+            content = argument.tobytes()
+            arrays.append(content + bytes(-len(content) % 16 or (16 if not content else 0)))
+            entries.append(struct.pack("<qii", len(arrays[-1]), 0, 0))
+        else:
+            bits = np.asarray(argument, parameter.dtype).tobytes()
+            entries.append(struct.pack("<q4si", 0, bits, 0))
+    head = struct.pack("<64siiq", kernel.encode(), count, len(entries), 0)
+    return head + b"".join(entries) + b"".join(arrays)
