@@ -110,7 +110,7 @@ class Settings:
     self_collision: bool = True
     strict_start: bool = False  #: refuse a scene that starts with intersections instead of freeing those pairs
     tolerance: float = 0.2  #: velocity below which a step counts as converged, m/s (docs/theory/ndb.md)
-    solver: Literal["ndb"] = "ndb"
+    solver: Literal["ndb", "pd_ipc"] = "ndb"
     preset: SolverPreset = "default"
     backend: BackendName = "auto"
 

@@ -27,6 +27,7 @@ from .solvers.global_step import GlobalStep
 from .solvers.ndb import DivergenceError, Ndb, NdbState, StepReport
 from .solvers.newton import NewtonStep
 from .solvers.parameters import NdbParameters, preset
+from .solvers.pd_ipc import pd_ipc
 from .subspace import subspace
 
 HALVINGS = 3  #: how often a step may be halved for a body to arrive
@@ -75,6 +76,8 @@ class Simulator:
         self.scene, self.backend = scene.validate(), backend
         settings = scene.settings
         self.parameters = parameters or preset(settings.preset)
+        if parameters is None and settings.solver == "pd_ipc":
+            self.parameters = pd_ipc(self.parameters)
         self.frame = settings.frame_start
         self.warnings: list[str] = []
         self._names = [cloth.name for cloth in scene.cloths] + [body.name for body in scene.colliders]

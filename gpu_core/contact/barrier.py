@@ -25,6 +25,7 @@ class BarrierLaw:
     persistent: bool = True  #: a lives on over outer iterations and steps
     recovery: float = 1.0  #: share of a contact's missing gap that one step makes up for
     samples: int = 1  #: of partial CCD: 0, 1, 3 or 6
+    distance: bool = False  #: weights by the distance at x⁻ (eq. 6) instead of by age (solvers/pd_ipc.py)
     by_mass: bool = False  #: targets ∝ c/m with equal weights (§3) instead of weights ∝ |c|
 
 
@@ -87,6 +88,11 @@ class Contacts:
             pairs.activation, vertices.rest_diagonal, vertices.free, *vertices.ring, vertices.cloth, law.recovery,
             self.barycentric, self.normal, self.stiffness, self.goal,
         )  # fmt: skip
+        if law.distance:
+            backend.launch(
+                "distance_weight", self.count, pairs.corner, feasible, pairs.offset, pairs.activation,
+                self.barycentric, self.normal, self.stiffness,
+            )  # fmt: skip
         self._vertices = vertices
         self.start, self.incident = self._incidence(vertices.cloth)
 

@@ -77,6 +77,18 @@ KERNEL void contact_geometry(int i, const int *feature, const int *corner, const
     if (feature[2 * i] < 0) stiffness[i] *= inner_share(now.weight);
 }
 
+// The distance-based barrier (eq. 6 over d̂², Lan 2022b): the stiffness of a pair at x⁻ goes by how much of d̂ is left there,
+// and nothing but a new x⁻ changes it.
+KERNEL void distance_weight(int i, const int *corner, const vec *feasible, const float *offset, const float *activation,
+                            const vec *barycentric, const vec *normal, float *stiffness)
+{
+    vec b = barycentric[i];
+    float weight[4] = {b.x, b.y, b.z, b.w};
+    float left = (dot(normal[i], sampled_gap(corner + 4 * i, feasible, weight)) - offset[i]) / activation[i];
+    left = minimum(maximum(left, 1e-4f), 1.0f);
+    stiffness[i] *= -(1.0f - left) * (1.0f - left) * logf(left);
+}
+
 // Barycentric coordinates of sample k of a pair: the centre; three points around it; six.
 FUNCTION void sample_weights(bool edges, int samples, int k, float weight[4])
 {

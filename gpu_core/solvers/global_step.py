@@ -58,7 +58,7 @@ class GlobalStep:
 
     def reuse(self, x: Any, rest: Any) -> None:
         """increment ← solution in span(V) with ΔH (eq. 18), in span(U) without, then relaxed (eq. 17)."""
-        gram = self._gram()
+        gram = self.gram()
         self._project(self.large if gram is None else self.small, gram, x, rest)
         self._relax()
 
@@ -101,7 +101,7 @@ class GlobalStep:
         arguments = (self._modes, reduced, self.vertices, len(q), self.increment)
         self.backend.launch("prolong", self.vertices, *arguments)
 
-    def _gram(self) -> Dense | None:
+    def gram(self) -> Dense | None:
         """VᵀΔHV (r, r) over the vertices with an entry in ΔH; None where there are none."""
         xp, backend, pairs = self.backend.xp, self.backend, len(self._triangle)
         touched = xp.flatnonzero(self.added).astype(xp.int32)

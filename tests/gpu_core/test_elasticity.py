@@ -150,7 +150,7 @@ def test_stored_outer_products_give_the_same_small_matrix():
     for gram in ("syrk", "stored"):
         _, step = global_step(NdbParameters(gram=gram))
         step.added[:] = added
-        matrices.append(step._gram())
+        matrices.append(step.gram())
     assert np.allclose(*matrices, rtol=1e-4, atol=1e-4)
     modes = step._modes[: step.small].astype(float)
     assert np.allclose(matrices[0], (modes * added) @ modes.T, rtol=1e-4, atol=1e-3)

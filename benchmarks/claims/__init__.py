@@ -1,0 +1,1 @@
+"""The claims of Lan et al. 2024, measured: a module, a plot, numbers and a verdict each (docs/theory/claims.md)."""
