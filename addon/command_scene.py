@@ -20,7 +20,7 @@ from ..gpu_core.disk import DiskError
 from ..gpu_core.scene import Scene, SceneError
 from ..gpu_core.scene_check import check_frame
 from . import cache_place, session
-from .bake_progress import Phase, Progress
+from .bake_state import BakeState, Phase
 from .gather import FrameRange, cloth_objects, gather
 from .report import CommandError, Exit, Report
 from .writeback import blend_path
@@ -72,18 +72,18 @@ def bake(options: Namespace, report: Report) -> None:
     if options.backend:
         scene.taffeta.backend = options.backend.upper()
     with failures():
-        bake = session.Bake(
-            bpy.context,
+        order = session.Order(
             frames=options.frames,
             folder=options.cache.resolve() if options.cache else None,
             blend=out,
             resume=options.resume,
         )
+        bake = session.Bake(bpy.context, order)
         session.start(bake)
         try:
             _follow(bake, quiet=options.json)
         except KeyboardInterrupt:
-            bake.cancel()
+            bake.handle({"event": "cancel"})
             bake.wait()
         progress = session.finish(bpy.context)
     scene.taffeta.backend = backend_of_file  # the choice for this run is not the scene's
@@ -106,7 +106,8 @@ def check(options: Namespace, report: Report) -> None:
         folder = cache_place.current(bpy.context.scene)
         _require_cache(*cache.inspect(folder)[:2])
         contents = cache.read_contents(folder)
-        scene = gather(bpy.context, (contents.frame_start, contents.frame_end))
+        garments = cache_place.attached(cloth_objects(bpy.context.scene)).get(folder)
+        scene = gather(bpy.context, (contents.frame_start, contents.frame_end), garments)
         state, reason, done = cache.inspect(folder, job.digest(scene))
         _require_cache(state, reason)
         frames = _frames_to_check(options.frames, contents.frame_start, done)
@@ -148,18 +149,18 @@ def _open(file: Path | None) -> None:
 def _follow(bake: session.Bake, quiet: bool) -> None:
     """Step until the bake is over, with a line a frame on standard output – or on standard error where it is quiet."""
     said = 0
-    while bake.progress.busy:
+    while bake.state.busy:
         bake.step(1.0)
         for line in bake.reports[said:]:
             text = f"frame {line['frame']}: {line['done']} of {line['frames']}, {line['seconds']:.2f} s"
             print(text, file=sys.stderr if quiet else sys.stdout, flush=True)
         said = len(bake.reports)
         time.sleep(session.IDLE_WAIT)
-    for warning in bake.progress.warnings:
+    for warning in bake.state.warnings:
         print(f"taffeta: {warning}", file=sys.stderr)
 
 
-def _report_bake(report: Report, bake: session.Bake, progress: Progress) -> None:
+def _report_bake(report: Report, bake: session.Bake, progress: BakeState) -> None:
     seconds = [float(line["seconds"]) for line in bake.reports if line["seconds"]]
     report.values |= {
         "state": progress.phase.value,

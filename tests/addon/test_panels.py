@@ -8,8 +8,9 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from taffeta.addon import cache_place, modifier, panels, session
-from taffeta.addon.bake_progress import Phase, Progress
+from taffeta.addon import bake_panels, cache_place, cache_status, modifier, panels, session
+from taffeta.addon.bake_state import BakeState, Phase
+from taffeta.addon.cache_status import Held
 from taffeta.gpu_core.cache import CacheState
 
 
@@ -40,6 +41,7 @@ class RecordingLayout:
         operator = getattr(getattr(bpy.ops, category), name).get_rna_type()
         known_icon(icon)
         self.shown.append(("operator", identifier))
+        self.shown.append(("button", operator.name if text is None else text))
         return OperatorProperties({prop.identifier for prop in operator.properties})
 
     def label(self, text="", icon="NONE"):
@@ -52,6 +54,9 @@ class RecordingLayout:
 
     def texts(self) -> str:
         return " ".join(text for kind, text in self.shown if kind in ("label", "progress"))
+
+    def buttons(self) -> list[str]:
+        return [text for kind, text in self.shown if kind == "button"]
 
 
 class OperatorProperties:
@@ -72,7 +77,7 @@ def draw(scene):
         """Every panel that this object gets, in one layout."""
         layout = RecordingLayout()
         with bpy.context.temp_override(object=item):
-            for panel in panels.CLASSES:
+            for panel in (*panels.CLASSES, *bake_panels.CLASSES):
                 if panel.poll(bpy.context):
                     panel.draw(SimpleNamespace(layout=layout), bpy.context)
         return layout
@@ -129,7 +134,7 @@ def test_a_missing_pin_group_is_named(draw, make_cloth):
 
 
 def test_a_running_bake_shows_progress_and_cancel_instead_of_bake(draw, make_cloth, monkeypatch):
-    monkeypatch.setattr(session, "last", Progress(Phase.RUNNING, share=0.5, done=2, frames=4))
+    monkeypatch.setattr(session, "last", BakeState(Phase.RUNNING, share=0.5, done=2, frames=4))
     layout = draw(make_cloth())
     assert "2 / 4 frames" in layout.texts()
     assert ("operator", "taffeta.cancel") in layout.shown
@@ -137,26 +142,21 @@ def test_a_running_bake_shows_progress_and_cancel_instead_of_bake(draw, make_clo
 
 
 def test_a_failure_stays_readable(draw, make_cloth, monkeypatch):
-    monkeypatch.setattr(session, "last", Progress(Phase.FAILED, text="Cloth: diverged at frame 3. " + "word " * 30))
+    monkeypatch.setattr(session, "last", BakeState(Phase.FAILED, text="Cloth: diverged at frame 3. " + "word " * 30))
     assert "diverged at frame 3" in draw(make_cloth()).texts()
 
 
 def test_a_broken_cache_is_shown_on_the_cloth_that_plays_it(draw, make_cloth, monkeypatch):
-    monkeypatch.setattr(session, "cache_state", CacheState.CORRUPT)
-    monkeypatch.setattr(session, "cache_reason", "Cloth.pc2 is cut off")
     item = make_cloth()
-    assert "cut off" not in draw(item).texts()
-    item.modifiers.new(modifier.NAME, "MESH_CACHE")
+    monkeypatch.setattr(cache_status, "held", lambda cloth: Held(CacheState.CORRUPT, "Cloth.pc2 is cut off"))
     assert "cut off" in draw(item).texts()
 
 
 def test_resume_is_offered_where_there_is_something_to_resume(draw, make_cloth, monkeypatch):
     item = make_cloth()
-    bakes = [entry for entry in draw(item).shown if entry == ("operator", "taffeta.bake")]
-    assert len(bakes) == 1
-    monkeypatch.setattr(session, "cache_state", CacheState.PARTIAL)
-    bakes = [entry for entry in draw(item).shown if entry == ("operator", "taffeta.bake")]
-    assert len(bakes) == 2
+    assert "Resume" not in draw(item).buttons()
+    monkeypatch.setattr(cache_status, "held", lambda cloth: Held(CacheState.PARTIAL, "cancelled: 3 of 4 frames"))
+    assert "Resume" in draw(item).buttons()
 
 
 def test_a_cache_left_in_the_temporary_folder_is_warned_of(draw, make_cloth, tmp_path):
