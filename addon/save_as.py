@@ -37,6 +37,6 @@ def settle(scene: bpy.types.Scene) -> list[str]:
             troubles.append(str(error))
             continue
         for cloth in cloths:
-            own = modifier.find(cloth)
-            own.filepath = blend_path(to / bpy.path.basename(own.filepath), home)
+            if (own := modifier.find(cloth)) is not None:
+                own.filepath = blend_path(to / bpy.path.basename(own.filepath), home)
     return troubles

@@ -25,6 +25,7 @@ from .bake_state import BakeState, Effect, Event, Phase, transition
 from .gather import FrameRange, cloth_objects, gather_by_frame
 
 IDLE_WAIT = 0.02  #: s between two looks at the worker, where a caller waits
+LAST_WORDS = frozenset({"done", "cancelled", "error"})  #: of a worker, before it ends
 
 
 class NothingToDoError(RuntimeError):
@@ -68,6 +69,7 @@ class Bake:
         self._uids = {assigned[item.name_full]: item.session_uid for item in garments}
         self._reading: Generator[float, None, Scene] | None = gather_by_frame(context, order.frames, order.garments)
         self._process: BakeProcess | None = None
+        self._last_words: Event | None = None
 
     def _place(self, scene: bpy.types.Scene, garments: Sequence[bpy.types.Object]) -> None:
         """The folder; and where it is somebody else's bake that goes on, that one as the source."""
@@ -135,16 +137,17 @@ class Bake:
 
     def _follow(self, process: BakeProcess) -> None:
         for event in process.poll():
+            if event["event"] in LAST_WORDS:
+                self._last_words = event
+                continue
             if event["event"] == "frame":
                 self.reports.append(event)
             elif event["event"] == "certificate":
                 cache_status.certify(self.folder, self.reports, event)
             self.handle(event)
-        if self.state.active and process.state in ("done", "cancelled", "failed"):
-            ended = (
-                {"event": "cancelled"} if process.state == "cancelled" else {"event": "ended", "text": process.error}
-            )
-            self.handle(ended)
+        if not process.running:  # only now nobody writes into the folder any more
+            killed = {"event": "cancelled"} if process.state == "cancelled" else None
+            self.handle(self._last_words or killed or {"event": "ended", "text": process.error})
 
     # Effects
 
@@ -155,7 +158,8 @@ class Bake:
 
     def _start_worker(self) -> None:
         scene, blender_scene = self.scene, self._blender_scene()
-        assert scene is not None and blender_scene is not None
+        if scene is None or blender_scene is None:
+            raise NothingToDoError("The scene is gone")
         if self._source is not None:
             cache_place.take_over(self._source, self.folder)
         keep = 0

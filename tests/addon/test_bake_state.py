@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from taffeta.addon.bake_state import BakeState, Effect, Phase, transition
 
-ROOT = Path(__file__).resolve().parents[3]
 START = {"event": "start", "frames": 4, "backend": "cpu", "device": "CPU"}
 READ = {"event": "scene_read"}
 CANCEL, PAUSE, CONTINUE = {"event": "cancel"}, {"event": "pause"}, {"event": "continue"}
@@ -195,4 +193,4 @@ def test_every_event_in_every_phase_has_an_answer():
 
 def test_it_needs_no_blender():
     program = "import sys; sys.modules['bpy'] = None\nimport taffeta.addon.bake_state"
-    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
+    subprocess.run([sys.executable, "-c", program], check=True)
