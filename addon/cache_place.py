@@ -195,11 +195,15 @@ def move(folder: Path, to: Path) -> None:
     free(folder)
 
 
-def parts(folder: Path) -> list[Path]:
-    """The folders below this one that hold bakes of some of its cloth."""
-    with suppress(OSError):
-        return sorted(path.parent for path in (folder / PARTS).glob(f"*/{cache.CONTENTS}"))
-    return []
+def all_of(scene: bpy.types.Scene) -> list[Path]:
+    """Every folder with a bake of this scene, whether a cloth plays it or not; parts before the whole."""
+    folders = set(attached(cloth_objects(scene)))
+    with suppress(SceneError):
+        folders.add(target(scene))
+    for folder in list(folders):
+        with suppress(OSError):
+            folders.update(path.parent for path in (folder / PARTS).glob(f"*/{cache.CONTENTS}"))
+    return sorted(folders, key=lambda path: (-len(path.parts), path))
 
 
 def _relative(path: Path, folder: Path) -> str:

@@ -97,8 +97,12 @@ def garment(scene: bpy.types.Scene, cloth: bpy.types.Object) -> tuple[CacheState
 def _numbers(scene: bpy.types.Scene, cloth: bpy.types.Object, contents: Contents) -> dict[str, Any]:
     assigned = keys.assign(cloth_objects(scene))
     together = [other for other in cloth_objects(scene) if assigned[other.name_full] in contents.points]
-    bodies = [entry["name"] for entry in contents.scene.get("colliders", ())]
-    return gather_numbers(scene, together, bodies)
+    return gather_numbers(scene, together, bodies(contents))
+
+
+def bodies(contents: Contents) -> list[str]:
+    """Who took part in the bake besides. A cloth baked later does not make it stale."""
+    return [entry["name"] for entry in contents.scene.get("colliders", ())]
 
 
 def why_stale(contents: Contents, asked: Mapping[str, Any]) -> str:
@@ -119,7 +123,7 @@ def check(context: bpy.types.Context) -> None:
             continue
         try:
             cache.verify(folder)
-            asked = job.describe(gather(context, garments=garments))
+            asked = job.describe(gather(context, garments=garments, bodies=bodies(found.contents)))
             reason = why_stale(found.contents, asked)
         except (CacheError, DiskError) as error:
             _held[folder] = replace(found, state=CacheState.CORRUPT, reason=str(error))

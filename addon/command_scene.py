@@ -19,7 +19,7 @@ from ..gpu_core.cache import CacheError, CacheState
 from ..gpu_core.disk import DiskError
 from ..gpu_core.scene import Scene, SceneError
 from ..gpu_core.scene_check import check_frame
-from . import cache_place, session
+from . import cache_place, cache_status, session
 from .bake_state import BakeState, Phase
 from .gather import FrameRange, cloth_objects, gather
 from .report import CommandError, Exit, Report
@@ -107,7 +107,8 @@ def check(options: Namespace, report: Report) -> None:
         _require_cache(*cache.inspect(folder)[:2])
         contents = cache.read_contents(folder)
         garments = cache_place.attached(cloth_objects(bpy.context.scene)).get(folder)
-        scene = gather(bpy.context, (contents.frame_start, contents.frame_end), garments)
+        bodies = cache_status.bodies(contents)
+        scene = gather(bpy.context, (contents.frame_start, contents.frame_end), garments, bodies)
         state, reason, done = cache.inspect(folder, job.digest(scene))
         _require_cache(state, reason)
         frames = _frames_to_check(options.frames, contents.frame_start, done)

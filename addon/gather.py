@@ -6,7 +6,7 @@ shows it at each frame. Properties of ours are SI at any unit scale; lengths of 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -32,6 +32,7 @@ def gather(
     context: bpy.types.Context,
     frames: FrameRange | None = None,
     garments: Sequence[bpy.types.Object] | None = None,
+    bodies: Collection[str] | None = None,
 ) -> Scene:
     """Read the whole scene at once.
 
@@ -39,11 +40,12 @@ def gather(
         frames: first and last frame; None takes the scene's range.
         garments: the cloths that are simulated; None takes all. The others are bodies where they play a cache, and
             otherwise take no part.
+        bodies: names of the others that may be bodies; None: all of them.
 
     Raises:
         SceneError: names the object and the mend.
     """
-    steps = gather_by_frame(context, frames, garments)
+    steps = gather_by_frame(context, frames, garments, bodies)
     while True:
         try:
             next(steps)
@@ -55,6 +57,7 @@ def gather_by_frame(
     context: bpy.types.Context,
     frames: FrameRange | None = None,
     garments: Sequence[bpy.types.Object] | None = None,
+    bodies: Collection[str] | None = None,
 ) -> Generator[float, None, Scene]:
     """Read one frame at each `next`, which gives the share done in 0..1; the return value is the Scene.
 
@@ -69,6 +72,8 @@ def gather_by_frame(
         undo.enter_context(_current_frame_kept(scene))
         simulated = cloth_objects(scene) if garments is None else list(garments)
         players = [item for item in cloth_objects(scene) if item not in simulated and modifier.find(item)]
+        if bodies is not None:
+            players = [item for item in players if item.name in bodies]
         cloths = [ClothReader(item, settings, cloth_keys[item.name_full]) for item in simulated]
         colliders = [
             *(ColliderReader(item, settings) for item in collider_objects(scene)),

@@ -293,12 +293,11 @@ def free(scene: bpy.types.Scene) -> int:
         CacheError: the folder is in use or holds somebody else's files.
         DiskError: a file cannot be deleted.
     """
-    folders = list(cache_place.attached(cloth_objects(scene)))
-    folders += [part for folder in folders for part in cache_place.parts(folder) if part not in folders]
+    folders = cache_place.all_of(scene)
     count = writeback.detach(scene)
     forget()
     try:
-        for folder in sorted(folders, key=lambda path: len(path.parts), reverse=True):  # parts before the whole
+        for folder in folders:
             if not cache_place.foreign(folder, scene):
                 cache_place.free(folder)
     finally:
