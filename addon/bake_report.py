@@ -20,7 +20,7 @@ from .report import Report
 
 LOG_LINES = 40
 #: A path with at least one folder: drive, UNC or POSIX; kept is what follows the last separator.
-PATH = re.compile(r"(?:[A-Za-z]:[\\/]|\\\\|(?<![\w.:/])/)(?:[^\\/\n\"'<>|:*?]+[\\/])+")
+PATH = re.compile(r"(?:[A-Za-z]:[\\/]|\\\\|(?<![\w.:/])/)(?:[^\\/\s\"'“”<>|:*?][^\\/\n\"'“”<>|:*?]*[\\/])+")
 
 
 def text(scene: bpy.types.Scene, state: BakeState) -> str:

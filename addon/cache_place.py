@@ -192,6 +192,7 @@ def move(folder: Path, to: Path) -> None:
         for path in [*cache.files(folder), folder / JOB]:
             if path.exists():
                 shutil.move(path, to / path.name)
+    (folder / cache.LOCK).unlink(missing_ok=True)
     free(folder)
 
 

@@ -7,6 +7,7 @@ import time
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from importlib import import_module, util
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from typing import Any
 import bpy
 
 from .. import register, unregister
-from ..gpu_core import cache, job
+from ..gpu_core import cache, job, json_lines
 from ..gpu_core.cache import CacheError, CacheState
+from ..gpu_core.certificate import certificate
 from ..gpu_core.disk import DiskError
 from ..gpu_core.scene import Scene, SceneError
 from ..gpu_core.scene_check import check_frame
@@ -111,6 +113,7 @@ def check(options: Namespace, report: Report) -> None:
         scene = gather(bpy.context, (contents.frame_start, contents.frame_end), garments, bodies)
         state, reason, done = cache.inspect(folder, job.digest(scene))
         _require_cache(state, reason)
+        cache.verify(folder)
         frames = _frames_to_check(options.frames, contents.frame_start, done)
         report.values |= {"cache": str(folder), "state": state.value, "frames": list(frames)}
         _check_frames(scene, folder, frames, report)
@@ -218,16 +221,29 @@ def _frames_to_check(asked: FrameRange | None, start: int, done: int) -> FrameRa
 def _check_frames(scene: Scene, folder: Path, frames: FrameRange, report: Report) -> None:
     start = scene.settings.frame_start
     caches = [cache.read_frames(cache.frames_path(folder, cloth.cache_key)) for cloth in scene.cloths]
+    reports = {line["frame"]: line for line in json_lines.read(folder / cache.REPORTS)}
     verdicts: list[dict[str, Any]] = []
     for frame in range(frames[0], frames[1] + 1):
         findings = check_frame(scene, frame, [positions[frame - start] for positions in caches])
         texts = [str(entry) for entry in findings[:FINDINGS_SHOWN]]
-        verdicts.append({"frame": frame, "intersections": len(findings), "findings": texts})
-        report.lines.append(f"frame {frame}: {f'{len(findings)} intersections' if findings else 'clean'}")
+        found = certificate(reports.get(frame, {"frame": frame}), {"intersections": len(findings), "findings": texts})
+        verdicts.append({**asdict(found), "clean": found.clean})
+        report.lines.append(f"frame {frame}: {'; '.join(found.troubles) or 'clean'}")
         report.lines.extend(f"  {text}" for text in texts)
     bad = [verdict["frame"] for verdict in verdicts if verdict["intersections"]]
-    report.values |= {"verdicts": verdicts, "intersecting_frames": bad, "clean": not bad}
-    summary = f"{len(bad)} of {len(verdicts)} frames intersect" if bad else f"all {len(verdicts)} frames are clean"
+    unclean = [verdict["frame"] for verdict in verdicts if not verdict["clean"]]
+    report.values |= {
+        "verdicts": verdicts,
+        "intersecting_frames": bad,
+        "unclean_frames": unclean,
+        "clean": not unclean,
+    }
+    if bad:
+        summary = f"{len(bad)} of {len(verdicts)} frames intersect"
+    elif unclean:
+        summary = f"none of {len(verdicts)} frames intersects, {len(unclean)} have other troubles"
+    else:
+        summary = f"all {len(verdicts)} frames are clean"
     report.lines.append(summary)
     if bad:
         report.exit_code = Exit.INTERSECTING
