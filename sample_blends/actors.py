@@ -50,9 +50,7 @@ def pin(sheet: bpy.types.Object, chosen: Callable[[float, float, float], bool]) 
     sheet.taffeta.cloth.pin_group = group.name
 
 
-def add_sphere(
-    name: str, radius: float, location: tuple[float, float, float], stand: bool = False
-) -> bpy.types.Object:
+def add_sphere(name: str, radius: float, location: tuple[float, float, float], stand: bool = False) -> bpy.types.Object:
     """A sphere that cloth collides with; `radius` and `location` in m. The stand below it is for the eye only."""
     mesh = bpy.data.meshes.new(name)
     with _edited(mesh) as shape:

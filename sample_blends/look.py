@@ -8,12 +8,21 @@ Colour = tuple[float, float, float]  #: linear RGB
 
 GROUND: Colour = (0.30, 0.028, 0.035)  #: madder red
 STRIPE: Colour = (0.80, 0.70, 0.52)  #: undyed cotton
+#: (ground, stripes) of cloths that lie together: madder, indigo, weld, woad, walnut, undyed.
+DYES: tuple[tuple[Colour, Colour], ...] = (
+    (GROUND, STRIPE),
+    ((0.022, 0.060, 0.170), STRIPE),
+    ((0.520, 0.300, 0.055), STRIPE),
+    ((0.110, 0.230, 0.260), STRIPE),
+    ((0.110, 0.062, 0.036), STRIPE),
+    ((0.640, 0.570, 0.440), GROUND),
+)
 STRIPES = ((0.050, 0.062), (0.072, 0.078))  #: from … to, as fractions of the sheet's width from its hem
 
 
-def fabric() -> bpy.types.Material:
+def fabric(ground: Colour = GROUND, stripe: Colour = STRIPE) -> bpy.types.Material:
     """Matt cotton with woven stripes along the hem, which show how the cloth stretches and folds."""
-    material, nodes, links, surface = _surface("Cotton", GROUND)
+    material, nodes, links, surface = _surface("Cotton", ground)
     surface.inputs["Roughness"].default_value = 0.85
     surface.inputs["Sheen Weight"].default_value = 0.25
     surface.inputs["Sheen Roughness"].default_value = 0.4
@@ -24,13 +33,21 @@ def fabric() -> bpy.types.Material:
     ramp = nodes.new("ShaderNodeValToRGB")
     links.new(hem, ramp.inputs["Fac"])
     links.new(ramp.outputs["Color"], surface.inputs["Base Color"])
-    _paint_stripes(ramp.color_ramp)
+    _paint_stripes(ramp.color_ramp, ground, stripe)
     return material
 
 
 def plaster(colour: Colour = (0.55, 0.53, 0.50)) -> bpy.types.Material:
     material, _, _, surface = _surface("Plaster", colour)
     surface.inputs["Roughness"].default_value = 0.9
+    return material
+
+
+def warning() -> bpy.types.Material:
+    """For what is wrong in a picture and must be seen to be."""
+    material, _, _, surface = _surface("Warning", (0.00, 0.42, 0.80))
+    surface.inputs["Emission Color"].default_value = (0.00, 0.42, 0.80, 1.0)
+    surface.inputs["Emission Strength"].default_value = 0.25
     return material
 
 
@@ -64,11 +81,11 @@ def _math(
     return node.outputs[0]
 
 
-def _paint_stripes(ramp: bpy.types.ColorRamp) -> None:
+def _paint_stripes(ramp: bpy.types.ColorRamp, ground: Colour, stripe: Colour) -> None:
     ramp.interpolation = "CONSTANT"
     first, last = ramp.elements
-    first.color = last.color = (*GROUND, 1.0)
+    first.color = last.color = (*ground, 1.0)
     last.position = 1.0
     for start, end in STRIPES:
-        ramp.elements.new(start).color = (*STRIPE, 1.0)
-        ramp.elements.new(end).color = (*GROUND, 1.0)
+        ramp.elements.new(start).color = (*stripe, 1.0)
+        ramp.elements.new(end).color = (*ground, 1.0)

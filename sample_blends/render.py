@@ -22,20 +22,27 @@ def render(blend: Path, picture: Path, frame: int | None = None, percentage: int
     scene.frame_set(scene.frame_end if frame is None else frame)
     for thing in scene.objects:
         if any(modifier.type == "MESH_CACHE" for modifier in thing.modifiers):
-            _give_body(thing)
+            give_body(thing)
+    save_picture(picture, percentage)
+
+
+def save_picture(picture: Path, percentage: int) -> None:
+    """Render the open scene's current frame to `picture` (PNG); `percentage` scales the scene's resolution."""
+    settings = bpy.context.scene.render
     picture.parent.mkdir(parents=True, exist_ok=True)
-    scene.render.filepath = str(picture.resolve())
-    scene.render.resolution_percentage = percentage
-    _sign_nothing(scene.render)
+    settings.filepath = str(picture.resolve())
+    settings.resolution_percentage = percentage
+    _sign_nothing(settings)
     bpy.ops.render.render(write_still=True)
 
 
-def _give_body(cloth: bpy.types.Object) -> None:
-    """A thickness and rounder folds, in the picture only."""
+def give_body(cloth: bpy.types.Object, scale: float = 1.0) -> None:
+    """A thickness and rounder folds, in the picture only. scale: of what is shown to what was made."""
     body = cloth.modifiers.new("Body", "SOLIDIFY")
-    body.thickness, body.offset = HEM, 0.0
+    body.thickness, body.offset = scale * HEM, 0.0
     smooth = cloth.modifiers.new("Smooth", "SUBSURF")
     smooth.levels = smooth.render_levels = 1
+    smooth.uv_smooth = "NONE"  # woven stripes stay straight
 
 
 def _sign_nothing(settings: bpy.types.RenderSettings) -> None:

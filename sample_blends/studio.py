@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import cos, radians, sin
 
 import bpy
+import numpy as np
+import numpy.typing as npt
 from mathutils import Vector
 
 from .look import plaster
@@ -18,10 +20,22 @@ FILL = ((-2.4, -1.0, 1.6), 2.0, 22.0)
 RIM = ((-0.8, 2.2, 2.2), 1.0, 60.0)
 BACKDROP = 30.0  #: m, half the floor's width
 SAMPLES = 20  #: a pixel; denoised
+FILM = (960, 540)  #: pixels
 
 
-def light_and_film(target: Point, distance: float, frames: int) -> None:
-    """Set up everything but the actors: a camera `distance` m from `target`, and `frames` frames at 24 fps."""
+def light_and_film(
+    target: Point,
+    distance: float,
+    frames: int,
+    *,
+    azimuth: float = AZIMUTH,
+    elevation: float = ELEVATION,
+    film: tuple[int, int] = FILM,
+) -> None:
+    """Set up everything but the actors: a camera `distance` m from `target`, and `frames` frames at 24 fps.
+
+    azimuth, elevation: where the camera stands, rad; the lights go round with it. film: width, height, pixels.
+    """
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, frames
     scene.render.fps, scene.render.fps_base = 24, 1.0
@@ -30,9 +44,23 @@ def light_and_film(target: Point, distance: float, frames: int) -> None:
     _add_floor()
     _add_sky(scene)
     for name, (place, width, power) in (("Key", KEY), ("Fill", FILL), ("Rim", RIM)):
-        _add_light(name, place, width, power, target)
-    _add_camera(scene, Vector(target), distance)
-    _load_film(scene)
+        x, y, z = place
+        turn = azimuth - AZIMUTH
+        around = (x * cos(turn) - y * sin(turn), x * sin(turn) + y * cos(turn), z)
+        _add_light(name, around, width, power, target)
+    away = Vector((cos(azimuth) * cos(elevation), sin(azimuth) * cos(elevation), sin(elevation)))
+    _add_camera(scene, Vector(target), distance * away)
+    _load_film(scene, film)
+
+
+def look_at_all(corners: npt.NDArray[np.float64], margin: float) -> None:
+    """Move the camera, not turn it, until all `corners` (N, 3) m are in the picture; then back by `margin` times."""
+    scene = bpy.context.scene
+    bpy.context.view_layer.update()
+    place, _ = scene.camera.camera_fit_coords(bpy.context.evaluated_depsgraph_get(), corners.ravel().tolist())
+    middle = Vector((0.5 * (corners.min(axis=0) + corners.max(axis=0))).tolist())
+    axis = scene.camera.matrix_world.to_quaternion() @ Vector((0.0, 0.0, 1.0))
+    scene.camera.location = place + (margin - 1.0) * (place - middle).dot(axis) * axis
 
 
 def _add_floor() -> None:
@@ -59,13 +87,12 @@ def _add_light(name: str, place: Point, width: float, power: float, target: Poin
     _aim(light, Vector(place), Vector(target))
 
 
-def _add_camera(scene: bpy.types.Scene, target: Vector, distance: float) -> None:
+def _add_camera(scene: bpy.types.Scene, target: Vector, away: Vector) -> None:
     optics = bpy.data.cameras.new("Camera")
     optics.lens = LENS
     camera = bpy.data.objects.new("Camera", optics)
     scene.collection.objects.link(camera)
-    away = Vector((cos(AZIMUTH) * cos(ELEVATION), sin(AZIMUTH) * cos(ELEVATION), sin(ELEVATION)))
-    _aim(camera, target + distance * away, target)
+    _aim(camera, target + away, target)
     scene.camera = camera
 
 
@@ -74,9 +101,10 @@ def _aim(thing: bpy.types.Object, place: Vector, target: Vector) -> None:
     thing.rotation_euler = (target - place).to_track_quat("-Z", "Y").to_euler()
 
 
-def _load_film(scene: bpy.types.Scene) -> None:
+def _load_film(scene: bpy.types.Scene, film: tuple[int, int]) -> None:
     scene.render.engine = "CYCLES"
-    scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = 960, 540, 100
+    scene.render.resolution_x, scene.render.resolution_y = film
+    scene.render.resolution_percentage = 100
     scene.render.image_settings.file_format = "PNG"
     scene.cycles.device, scene.cycles.samples, scene.cycles.use_denoising = "CPU", SAMPLES, True
     scene.cycles.use_adaptive_sampling = True

@@ -69,12 +69,10 @@ def scene(
     fps: float = 24.0,
     step_rate: float = 192.0,
     weightless: bool = False,
-    tolerance: float = 0.015,
 ) -> Scene:
+    """Everything that is not asked for is what a user gets."""
     gravity = (0.0, 0.0, 0.0 if weightless else -9.81)
-    settings = Settings(
-        1, frames, fps=fps, step_rate=step_rate, gravity=gravity, tolerance=tolerance, backend="cpu"
-    )  # fmt: skip
+    settings = Settings(1, frames, fps=fps, step_rate=step_rate, gravity=gravity, backend="cpu")
     return Scene(tuple(cloths), tuple(bodies), settings)
 
 

@@ -72,6 +72,18 @@ KERNEL void membrane_project(int t, const vec *x, const int *corners, const vec 
     membrane_force(t, f1, f2, r1, r2, trace, determinant, rest_inverse[t], stiffness[t], limit[t], force, limited);
 }
 
+// By how much the larger singular value of F exceeds the strain limit, where there is one.
+KERNEL void strain_excess(int t, const vec *x, const int *corners, const vec *rest_inverse, const vec *stiffness,
+                          const float *limit, float *excess)
+{
+    vec f1, f2, r1, r2;
+    float trace, determinant;
+    deformation_gradient(t, x, corners, rest_inverse[t], &f1, &f2);
+    polar_rotation(f1, f2, &r1, &r2, &trace, &determinant);
+    float spread = sqrtf(maximum(0.25f * trace * trace - determinant, 0.0f));
+    excess[t] = stiffness[t].w > 0.0f ? 0.5f * trace + spread - limit[t] : 0.0f;
+}
+
 // Row sum of |GᵀG| for one corner, G the gradient of F: times a stiffness it is a diagonal that bounds the constraint's
 // Hessian from above. The strain limit enters the system so, as contacts do: only where and while it acts.
 FUNCTION float limit_bound(vec d, int corner)

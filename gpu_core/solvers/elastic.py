@@ -55,6 +55,7 @@ class Elastic:
         self.limit = backend.array(assembly.limit)
         self.membrane_force = xp.zeros((2 * triangles, 4), xp.float32)
         self.limited, self.limit_share = xp.zeros(triangles, xp.float32), limit_share
+        self._excess = xp.zeros(triangles, xp.float32)
         self.rows = integers(rows.indptr), integers(rows.indices), backend.array(rows.data)
         self.row_stiffness, self.row_rest = backend.array(assembly.row_stiffness), backend.array(assembly.row_rest)
         self.row_hinge = integers(assembly.row_hinge)
@@ -99,6 +100,14 @@ class Elastic:
             ("bending_project", len(self.row_rest), (x, *rows)),
             ("elastic_residual", self.vertices, gather),
         ]
+
+    def strain_excess(self, x: Any) -> float:
+        """By how much any triangle at x (V, 4) is stretched beyond its strain limit; not above 0: nowhere."""
+        if not len(self.corners):
+            return 0.0
+        strained = (x, self.corners, self.rest_inverse, self.membrane_stiffness, self.limit, self._excess)
+        self.backend.launch("strain_excess", len(self.corners), *strained)
+        return float(self._excess.max())
 
     def _normals(self, x: Any) -> tuple[str, int, tuple[Any, ...]]:
         return ("vertex_normal", self.vertices, (x, self.corners, *self.incident, self.normal))

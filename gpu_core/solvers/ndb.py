@@ -46,6 +46,7 @@ class StepReport:
     contacts: int = 0  #: active pairs at the end
     converged: bool = False
     arrived: bool = True  #: colliders and hard pins reached their pose
+    strained: bool = False  #: some triangle is far beyond its strain limit
     late: Any = None  #: indices of the vertices of bodies and pins that had no room to arrive; None where all had
 
 
@@ -99,16 +100,21 @@ class Ndb:
         predicted = self.x.copy()
         if self.parameters.start == "feasible":
             self._start_from(feasible)
-        ages, contacts = state.ages, None
+        ages, contacts, tautest = state.ages, None, float("inf")
+        bearable = feasible  # of the second half of the iterations' states, the one that strains the cloth least
         while not self._finished(report):
             contacts = self._contacts(pairs, feasible, predicted, ages, state.ages)
             change = self._local_global(contacts, report)  # repeat LG with reuse, weights ← PartialCCD
             ages = contacts.ages() if contacts else no_ages(self.backend)
             pairs = self.proximity.pairs(feasible, self.x)
             reached = self.filter(pairs, feasible, self.x)  # (B, t) ← FullCCD(x⁻, x⁺); x⁻ ← x⁻ + αt(x⁺ − x⁻)
-            self._judge(report, change, reached, feasible, contacts)
+            excess = self._judge(report, change, reached, feasible, contacts)
             feasible, predicted = reached, self.x.copy()
+            if report.arrived and excess <= tautest:
+                tautest, bearable = excess, reached
 
+        if report.arrived and not report.converged:
+            feasible, report.strained = bearable, tautest > self.parameters.strain_excess
         if not report.arrived:  # no room is left: the body arrives all the same, the caller frees what it crosses
             report.late = self.backend.xp.flatnonzero((feasible != self.x).any(axis=1) & ~self.free[:, 0])
             feasible = self.backend.xp.where(self.free, feasible, target)
@@ -223,8 +229,12 @@ class Ndb:
             self.x, self.start, system.residual, system.added, system.total_diagonal
         )
 
-    def _judge(self, report: StepReport, change: float, reached: Any, before: Any, contacts: Contacts | None) -> None:
-        """Converged: LG has settled, nothing was cut off, and contact was set up where the step ends."""
+    def _judge(self, report: StepReport, change: float, reached: Any, before: Any, contacts: Contacts | None) -> float:
+        """Converged: LG has settled, nothing was cut off, contact was set up where the step ends, and there no triangle
+        is far beyond its strain limit: a small cut may be a long stretch of a short edge.
+
+        Returns by how much one is (`Elastic.strain_excess`); infinity in iterations that need not know it.
+        """
         cut = abs(self.x - reached).max(axis=1)
         moved = float(abs(reached - before).max()) if contacts else 0.0
         report.outer += 1
@@ -237,6 +247,12 @@ class Ndb:
             and float(cut.max()) <= self.outer_tolerance
             and moved <= self.outer_tolerance
         )
+        early = not report.converged and report.outer <= self.parameters.outer_iterations // 2
+        if early or self.parameters.strain_excess == float("inf"):
+            return float("inf")
+        excess = self.elastic.strain_excess(reached)
+        report.converged = report.converged and excess <= self.parameters.strain_excess
+        return excess
 
     def _finished(self, report: StepReport) -> bool:
         if report.outer == 0:

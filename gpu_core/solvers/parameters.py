@@ -20,8 +20,8 @@ class NdbParameters:
     small_rank: int = 30  #: r, columns of V: global solves with contact
     warm_iterations: int = 4  #: ModalLG iterations of the warm start
     least_iterations: int = 3  #: LG iterations of a step in contact at least: the first two may only loosen what stuck
-    inner_iterations: int = 15  #: most LG iterations between two full CCDs
-    outer_iterations: int = 10  #: most full CCDs of a step; more only while a collider has not arrived
+    inner_iterations: int = 5  #: most LG iterations between two full CCDs
+    outer_iterations: int = 30  #: most full CCDs of a step; more only while a collider has not arrived
     late_iterations: int = 40  #: most full CCDs while a collider has not arrived
     inner_tolerance: float | None = None  #: ‖Δx‖∞ as a velocity, m/s; None = the scene's tolerance
     growth: float = 4.0  #: of the residual's energy, beyond which half of a Newton step is taken back
@@ -29,6 +29,7 @@ class NdbParameters:
     mean_share: float = 0.03  #: root mean square of ‖Δx‖ over a cloth that counts as converged, relative to the largest
     acceleration_share: float = 0.1  #: of the change of a cloth's velocity in a step, that ‖Δx‖ (rms) may be besides
     finest: float = 2.0e-3  #: tolerance that a cloth without acceleration is solved to, m/s
+    strain_excess: float = 8.0e-3  #: stretch beyond the strain limit that a converged step may leave
     momentum: bool = True  #: cloth that nothing holds moves as a whole exactly as inertia has it (momentum.py)
     relaxation: Literal["chebyshev", "jacobi", "a_jacobi"] = "chebyshev"
     sweeps: int = 20  #: relaxation sweeps of a global solve
@@ -58,7 +59,8 @@ def paper() -> NdbParameters:
         relaxation="a_jacobi", jacobi_weight=1.0, base="rest", gram="stored", filter="global", start="warm",
         guess="inertial", bending="hinge",
         law=PAPER_LAW, limit="constant", limit_ratio=2.0, forwarding=True, forwarding_cap=None,
-        least_iterations=1, inner_tolerance=0.015, mean_share=1.0, finest=1.0e6, momentum=False,
+        least_iterations=1, inner_iterations=15, outer_iterations=10, inner_tolerance=0.015,
+        mean_share=1.0, finest=1.0e6, strain_excess=float("inf"), momentum=False,
     )  # fmt: skip
 
 

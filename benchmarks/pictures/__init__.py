@@ -1,0 +1,1 @@
+"""The pictures of docs/theory: the solver's own scenes, rendered in the studio of the samples."""
