@@ -7,6 +7,7 @@ import time
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from importlib import import_module, util
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,14 @@ from typing import Any
 import bpy
 
 from .. import register, unregister
-from ..gpu_core import cache, job
+from ..gpu_core import cache, job, json_lines
 from ..gpu_core.cache import CacheError, CacheState
+from ..gpu_core.certificate import certificate
 from ..gpu_core.disk import DiskError
 from ..gpu_core.scene import Scene, SceneError
 from ..gpu_core.scene_check import check_frame
-from . import cache_place, session
-from .bake_progress import Phase, Progress
+from . import cache_place, cache_status, session
+from .bake_state import BakeState, Phase
 from .gather import FrameRange, cloth_objects, gather
 from .report import CommandError, Exit, Report
 from .writeback import blend_path
@@ -72,18 +74,18 @@ def bake(options: Namespace, report: Report) -> None:
     if options.backend:
         scene.taffeta.backend = options.backend.upper()
     with failures():
-        bake = session.Bake(
-            bpy.context,
+        order = session.Order(
             frames=options.frames,
             folder=options.cache.resolve() if options.cache else None,
             blend=out,
             resume=options.resume,
         )
+        bake = session.Bake(bpy.context, order)
         session.start(bake)
         try:
             _follow(bake, quiet=options.json)
         except KeyboardInterrupt:
-            bake.cancel()
+            bake.handle({"event": "cancel"})
             bake.wait()
         progress = session.finish(bpy.context)
     scene.taffeta.backend = backend_of_file  # the choice for this run is not the scene's
@@ -106,9 +108,12 @@ def check(options: Namespace, report: Report) -> None:
         folder = cache_place.current(bpy.context.scene)
         _require_cache(*cache.inspect(folder)[:2])
         contents = cache.read_contents(folder)
-        scene = gather(bpy.context, (contents.frame_start, contents.frame_end))
+        garments = cache_place.attached(cloth_objects(bpy.context.scene)).get(folder)
+        bodies = cache_status.bodies(contents)
+        scene = gather(bpy.context, (contents.frame_start, contents.frame_end), garments, bodies)
         state, reason, done = cache.inspect(folder, job.digest(scene))
         _require_cache(state, reason)
+        cache.verify(folder)
         frames = _frames_to_check(options.frames, contents.frame_start, done)
         report.values |= {"cache": str(folder), "state": state.value, "frames": list(frames)}
         _check_frames(scene, folder, frames, report)
@@ -148,18 +153,18 @@ def _open(file: Path | None) -> None:
 def _follow(bake: session.Bake, quiet: bool) -> None:
     """Step until the bake is over, with a line a frame on standard output – or on standard error where it is quiet."""
     said = 0
-    while bake.progress.busy:
+    while bake.state.busy:
         bake.step(1.0)
         for line in bake.reports[said:]:
             text = f"frame {line['frame']}: {line['done']} of {line['frames']}, {line['seconds']:.2f} s"
             print(text, file=sys.stderr if quiet else sys.stdout, flush=True)
         said = len(bake.reports)
         time.sleep(session.IDLE_WAIT)
-    for warning in bake.progress.warnings:
+    for warning in bake.state.warnings:
         print(f"taffeta: {warning}", file=sys.stderr)
 
 
-def _report_bake(report: Report, bake: session.Bake, progress: Progress) -> None:
+def _report_bake(report: Report, bake: session.Bake, progress: BakeState) -> None:
     seconds = [float(line["seconds"]) for line in bake.reports if line["seconds"]]
     report.values |= {
         "state": progress.phase.value,
@@ -216,16 +221,29 @@ def _frames_to_check(asked: FrameRange | None, start: int, done: int) -> FrameRa
 def _check_frames(scene: Scene, folder: Path, frames: FrameRange, report: Report) -> None:
     start = scene.settings.frame_start
     caches = [cache.read_frames(cache.frames_path(folder, cloth.cache_key)) for cloth in scene.cloths]
+    reports = {line["frame"]: line for line in json_lines.read(folder / cache.REPORTS)}
     verdicts: list[dict[str, Any]] = []
     for frame in range(frames[0], frames[1] + 1):
         findings = check_frame(scene, frame, [positions[frame - start] for positions in caches])
         texts = [str(entry) for entry in findings[:FINDINGS_SHOWN]]
-        verdicts.append({"frame": frame, "intersections": len(findings), "findings": texts})
-        report.lines.append(f"frame {frame}: {f'{len(findings)} intersections' if findings else 'clean'}")
+        found = certificate(reports.get(frame, {"frame": frame}), {"intersections": len(findings), "findings": texts})
+        verdicts.append({**asdict(found), "clean": found.clean})
+        report.lines.append(f"frame {frame}: {'; '.join(found.troubles) or 'clean'}")
         report.lines.extend(f"  {text}" for text in texts)
     bad = [verdict["frame"] for verdict in verdicts if verdict["intersections"]]
-    report.values |= {"verdicts": verdicts, "intersecting_frames": bad, "clean": not bad}
-    summary = f"{len(bad)} of {len(verdicts)} frames intersect" if bad else f"all {len(verdicts)} frames are clean"
+    unclean = [verdict["frame"] for verdict in verdicts if not verdict["clean"]]
+    report.values |= {
+        "verdicts": verdicts,
+        "intersecting_frames": bad,
+        "unclean_frames": unclean,
+        "clean": not unclean,
+    }
+    if bad:
+        summary = f"{len(bad)} of {len(verdicts)} frames intersect"
+    elif unclean:
+        summary = f"none of {len(verdicts)} frames intersects, {len(unclean)} have other troubles"
+    else:
+        summary = f"all {len(verdicts)} frames are clean"
     report.lines.append(summary)
     if bad:
         report.exit_code = Exit.INTERSECTING

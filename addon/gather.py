@@ -6,14 +6,16 @@ shows it at each frame. Properties of ours are SI at any unit scale; lengths of 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from typing import Any
 
 import bpy
 
+from ..gpu_core.job import plain
 from ..gpu_core.scene import Scene, Settings
 from . import keys, modifier
-from .reader import ClothReader, ColliderReader, Reader, number
+from .reader import ClothReader, ColliderReader, PlayedReader, Reader, material, number
 
 FrameRange = tuple[int, int]
 
@@ -26,16 +28,24 @@ def collider_objects(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     return [item for item in scene.objects if item.taffeta.role == "COLLIDER"]
 
 
-def gather(context: bpy.types.Context, frames: FrameRange | None = None) -> Scene:
+def gather(
+    context: bpy.types.Context,
+    frames: FrameRange | None = None,
+    garments: Sequence[bpy.types.Object] | None = None,
+    bodies: Collection[str] | None = None,
+) -> Scene:
     """Read the whole scene at once.
 
     Args:
         frames: first and last frame; None takes the scene's range.
+        garments: the cloths that are simulated; None takes all. The others are bodies where they play a cache, and
+            otherwise take no part.
+        bodies: names of the others that may be bodies; None: all of them.
 
     Raises:
         SceneError: names the object and the mend.
     """
-    steps = gather_by_frame(context, frames)
+    steps = gather_by_frame(context, frames, garments, bodies)
     while True:
         try:
             next(steps)
@@ -43,7 +53,12 @@ def gather(context: bpy.types.Context, frames: FrameRange | None = None) -> Scen
             return finished.value
 
 
-def gather_by_frame(context: bpy.types.Context, frames: FrameRange | None = None) -> Generator[float, None, Scene]:
+def gather_by_frame(
+    context: bpy.types.Context,
+    frames: FrameRange | None = None,
+    garments: Sequence[bpy.types.Object] | None = None,
+    bodies: Collection[str] | None = None,
+) -> Generator[float, None, Scene]:
     """Read one frame at each `next`, which gives the share done in 0..1; the return value is the Scene.
 
     A generator, so that the interface can read a little between redraws. Modifiers and the current frame are put back
@@ -55,10 +70,19 @@ def gather_by_frame(context: bpy.types.Context, frames: FrameRange | None = None
     cloth_keys = keys.assign(cloth_objects(scene))
     with ExitStack() as undo:
         undo.enter_context(_current_frame_kept(scene))
-        cloths = [ClothReader(item, settings, cloth_keys[item.name_full]) for item in cloth_objects(scene)]
-        colliders = [ColliderReader(item, settings) for item in collider_objects(scene)]
-        for item in cloth_objects(scene):
+        simulated = cloth_objects(scene) if garments is None else list(garments)
+        players = [item for item in cloth_objects(scene) if item not in simulated and modifier.find(item)]
+        if bodies is not None:
+            players = [item for item in players if item.name in bodies]
+        cloths = [ClothReader(item, settings, cloth_keys[item.name_full]) for item in simulated]
+        colliders = [
+            *(ColliderReader(item, settings) for item in collider_objects(scene)),
+            *(PlayedReader(item, settings) for item in players),
+        ]
+        for item in simulated:
             undo.enter_context(modifier.suspended(list(item.modifiers)[modifier.place(item) :]))
+        for item in players:  # as it was baked, without what refines it for the picture
+            undo.enter_context(modifier.suspended(list(item.modifiers)[modifier.place(item) + 1 :]))
         readers: list[Reader] = [*cloths, *colliders]
         for frame in range(settings.frame_start, settings.frame_end + 1):
             scene.frame_set(frame)
@@ -90,6 +114,35 @@ def gather_settings(scene: bpy.types.Scene, frames: FrameRange | None = None) ->
         preset=chosen.preset.lower(),
         backend=chosen.backend.lower(),
     )
+
+
+def gather_numbers(scene: bpy.types.Scene, cloths: Iterable[bpy.types.Object], bodies: Iterable[str]) -> dict[str, Any]:
+    """What `job.describe` says of the scene, without the arrays: cheap enough for drawing.
+
+    bodies: names of cloths that took part as bodies.
+    """
+    items = list(cloths)
+    assigned, names = keys.assign(cloth_objects(scene)), frozenset(bodies)
+    players = [item for item in cloth_objects(scene) if item.name in names and item not in items]
+    return {
+        "settings": plain(gather_settings(scene)),
+        "cloths": [
+            {
+                "name": item.name,
+                "key": assigned[item.name_full],
+                "thickness": number(item.taffeta.cloth.thickness),
+                "material": plain(material(item)),
+            }
+            for item in items
+        ],
+        "colliders": [
+            {"name": item.name, "friction": number(surface.friction), "thickness": number(surface.thickness)}
+            for item, surface in [
+                *((item, item.taffeta.collider) for item in collider_objects(scene)),
+                *((item, item.taffeta.cloth) for item in players),
+            ]
+        ],
+    }
 
 
 @contextmanager

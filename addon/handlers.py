@@ -1,4 +1,4 @@
-"""What must happen when files change or Blender goes away."""
+"""What must happen when files change, scenes change under a bake, or Blender goes away."""
 
 from __future__ import annotations
 
@@ -6,28 +6,71 @@ import atexit
 
 import bpy
 
-from . import session
+from . import cache_status, save_as, session
 
 
 @bpy.app.handlers.persistent
 def _before_load(*_: object) -> None:
-    session.kill()
+    session.close()
 
 
 @bpy.app.handlers.persistent
 def _after_load(*_: object) -> None:
     session.forget()
-    session.inspect_cache(bpy.context.scene)
+    cache_status.look(bpy.context.scene)
+
+
+@bpy.app.handlers.persistent
+def _after_save(*_: object) -> None:
+    for scene in bpy.data.scenes:
+        save_as.settle(scene)
+    cache_status.look(bpy.context.scene)
+
+
+@bpy.app.handlers.persistent
+def _before_undo(*_: object) -> None:
+    session.tell({"event": "undo_begins"})
+
+
+@bpy.app.handlers.persistent
+def _after_undo(*_: object) -> None:
+    session.tell({"event": "undone"})
+    if session.current is None:
+        cache_status.look(bpy.context.scene)
+
+
+@bpy.app.handlers.persistent
+def _before_render(*_: object) -> None:
+    session.tell({"event": "render_begins"})
+
+
+@bpy.app.handlers.persistent
+def _after_render(*_: object) -> None:
+    session.tell({"event": "render_ended"})
+
+
+HANDLERS = (
+    ("load_pre", _before_load),
+    ("load_post", _after_load),
+    ("save_post", _after_save),
+    ("undo_pre", _before_undo),
+    ("redo_pre", _before_undo),
+    ("undo_post", _after_undo),
+    ("redo_post", _after_undo),
+    ("render_init", _before_render),
+    ("render_complete", _after_render),
+    ("render_cancel", _after_render),
+)
 
 
 def register() -> None:
-    bpy.app.handlers.load_pre.append(_before_load)
-    bpy.app.handlers.load_post.append(_after_load)
-    atexit.register(session.kill)
+    for name, handler in HANDLERS:
+        getattr(bpy.app.handlers, name).append(handler)
+    atexit.register(session.close)
 
 
 def unregister() -> None:
-    session.kill()
-    atexit.unregister(session.kill)
-    bpy.app.handlers.load_post.remove(_after_load)
-    bpy.app.handlers.load_pre.remove(_before_load)
+    session.close()
+    atexit.unregister(session.close)
+    for name, handler in reversed(HANDLERS):
+        getattr(bpy.app.handlers, name).remove(handler)

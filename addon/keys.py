@@ -1,4 +1,4 @@
-"""Cache keys: the file name of each cloth's cache.
+"""Cache keys: the file name of each cloth's cache, and the folder name of each scene's.
 
 A key follows from the object's name until the first bake stores it on the object; from then on it survives renaming.
 So the same .blend always finds its cache, saved after the bake or not.
@@ -26,25 +26,38 @@ def assign(cloths: Iterable[bpy.types.Object]) -> dict[str, str]:
 
     Of two objects with the same stored key – one is a copy – the first in the alphabet keeps it.
     """
+    return _different({cloth.name_full: cloth.taffeta.cloth.cache_key for cloth in cloths})
+
+
+def scene_key(scene: bpy.types.Scene) -> str:
+    """The folder name of this scene; no other scene of the file has it."""
+    return _different({other.name_full: other.taffeta.cache_key for other in bpy.data.scenes})[scene.name_full]
+
+
+def _different(stored: dict[str, str]) -> dict[str, str]:
+    """The key of each name: the stored one where there is one that nobody else has."""
     taken: set[str] = set()
     keys: dict[str, str] = {}
-    for cloth in sorted(cloths, key=lambda item: (not item.taffeta.cloth.cache_key, item.name_full)):
-        wanted = cloth.taffeta.cloth.cache_key or file_stem(cloth.name_full)
+    for name in sorted(stored, key=lambda name: (not stored[name], name)):
+        wanted = stored[name] or file_stem(name)
         if wanted.casefold() in taken:
-            wanted = file_stem(cloth.name_full)
+            wanted = file_stem(name)
         key, count = wanted, 1
         while key.casefold() in taken:
             count += 1
             key = f"{wanted}-{count}"
         taken.add(key.casefold())
-        keys[cloth.name_full] = key
+        keys[name] = key
     return keys
 
 
-def store(cloths: Iterable[bpy.types.Object]) -> None:
-    """Keep the keys on the objects, where they outlive a change of name."""
+def store(scene: bpy.types.Scene, cloths: Iterable[bpy.types.Object]) -> None:
+    """Keep the keys on the scene and the objects, where they outlive a change of name."""
     items = list(cloths)
     assigned = assign(items)
-    for item in items:
-        if item.taffeta.cloth.cache_key != assigned[item.name_full]:
-            item.taffeta.cloth.cache_key = assigned[item.name_full]
+    for holder, key in [
+        (scene.taffeta, scene_key(scene)),
+        *((item.taffeta.cloth, assigned[item.name_full]) for item in items),
+    ]:
+        if holder.cache_key != key:
+            holder.cache_key = key

@@ -1,21 +1,50 @@
-"""Bake, cancel, free. Thin: what they do is in `session`."""
+"""Bake, pause, cancel, free, check. Thin: what they do is in `session` and `cache_status`."""
 
 from __future__ import annotations
 
-import bpy
-from bpy.props import BoolProperty
+from pathlib import Path
 
-from ..gpu_core.cache import CacheError
+import bpy
+from bpy.props import BoolProperty, EnumProperty
+
+from ..gpu_core.cache import CacheError, CacheState
 from ..gpu_core.disk import DiskError
 from ..gpu_core.scene import SceneError
-from . import modifier, session
-from .bake_progress import Phase, Progress
+from . import bake_report, cache_place, cache_status, modifier, save_as, session
+from .bake_state import BakeState, Phase
 from .gather import cloth_objects
 
 TICK = 0.1  #: s between two redraws of the progress
 SLICE = 0.04  #: s of reading per tick; the interface answers in between
 
 RUNNING = "A bake is running: wait for it or cancel it"
+NOTHING_BAKED = "Nothing is baked"
+SCOPES = (
+    ("ALL", "All", "Every cloth of the scene, together"),
+    ("SELECTED", "Selected", "The selected cloth; the others are bodies where they are baked, and else take no part"),
+    ("STALE", "Stale", "The cloth whose cache is missing, partial, damaged, or of another scene than this"),
+)
+REDRAWN = frozenset({"PROPERTIES", "VIEW_3D", "STATUSBAR"})
+
+
+def _stay_out(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
+    """Whether a bake, a render or Edit Mode is in the way; the button then says so."""
+    if session.current is not None:
+        operator.poll_message_set(RUNNING)
+    elif bpy.app.is_job_running("RENDER"):
+        operator.poll_message_set("Blender is rendering: wait until it has finished")
+    elif context.mode.startswith("EDIT"):
+        operator.poll_message_set("Leave Edit Mode first")
+    else:
+        return False
+    return True
+
+
+def _any_baked(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
+    if any(modifier.find(cloth) for cloth in cloth_objects(context.scene)):
+        return True
+    operator.poll_message_set(NOTHING_BAKED)
+    return False
 
 
 class TAFFETA_OT_bake(bpy.types.Operator):
@@ -30,25 +59,34 @@ class TAFFETA_OT_bake(bpy.types.Operator):
         default=False,
         options={"SKIP_SAVE"},
     )
+    scope: EnumProperty(
+        name="Scope", description="Which cloth is baked", items=SCOPES, default="ALL", options={"SKIP_SAVE"}
+    )
+    from_current: BoolProperty(
+        name="From Current Frame",
+        description="Keep the baked frames up to the current one and go on from there, with the scene as it is now",
+        default=False,
+        options={"SKIP_SAVE"},
+    )
 
     _timer: bpy.types.Timer | None = None
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if session.current is not None:
-            cls.poll_message_set(RUNNING)
-            return False
         if not any(cloth_objects(context.scene)):
             cls.poll_message_set("No object of this scene has the role Cloth")
             return False
-        if context.mode.startswith("EDIT"):
-            cls.poll_message_set("Leave Edit Mode first")
-            return False
-        return True
+        return not _stay_out(cls, context)
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
-        return "Continue after the last frame in the cache" if properties.resume else cls.bl_description
+        if properties.resume:
+            return "Continue after the last frame in the cache, to the same result as if it had never stopped"
+        if properties.from_current:
+            return cls.bl_rna.properties["from_current"].description
+        return {"SELECTED": f"Bake {SCOPES[1][2].lower()}", "STALE": f"Bake {SCOPES[2][2].lower()}"}.get(
+            properties.scope, cls.bl_description
+        )
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if bpy.app.background or context.window is None:
@@ -67,50 +105,70 @@ class TAFFETA_OT_bake(bpy.types.Operator):
         try:
             session.current.wait()
         except BaseException:  # a fault of ours, or Ctrl-C: no bake may be left that nobody follows
-            session.kill()
+            session.close()
             raise
         return self._finish(context)
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         bake = session.current
-        if bake is None:  # killed: another file was loaded
+        if bake is None:  # closed: another file was loaded
             return self._finish(context)
-        reading = bake.progress.phase is Phase.READING
-        if event.type == "ESC" and reading:
-            bake.cancel()
+        reading = bake.state.phase is Phase.READING
+        if event.type == "ESC" and event.value == "PRESS" and (reading or _over_panel(context, event)):
+            bake.handle({"event": "cancel"})
         if event.type == "TIMER":
             try:
                 bake.step(SLICE)
             except BaseException:
                 self.cancel(context)
                 raise
-            _redraw(context)
-            if not bake.progress.busy:
+            redraw(context)
+            if not bake.state.busy:
                 return self._finish(context)
         # While the scene is read nothing may change it; afterwards Blender is the user's again.
         return {"RUNNING_MODAL"} if reading else {"PASS_THROUGH"}
 
     def cancel(self, context: bpy.types.Context) -> None:
         """The window closes, or something went wrong that should not."""
-        session.kill()
+        session.close()
         self._remove_timer(context)
 
     def _start(self, context: bpy.types.Context) -> bool:
         try:
-            session.start(session.Bake(context, resume=self.resume))
-        except (session.NothingToDoError, SceneError, DiskError) as error:
+            session.start(session.Bake(context, self._order(context)))
+        except (session.NothingToDoError, SceneError, CacheError, DiskError) as error:
             self.report({"ERROR"}, str(error))
             return False
         return True
 
+    def _order(self, context: bpy.types.Context) -> session.Order:
+        """Raises NothingToDoError."""
+        scene = context.scene
+        garments = None
+        if self.scope == "SELECTED":
+            garments = [cloth for cloth in cloth_objects(scene) if cloth.select_get()]
+            if not garments:
+                raise session.NothingToDoError("No cloth is selected")
+        elif self.scope == "STALE":
+            cache_status.check(context)
+            states = {cloth: cache_status.garment(scene, cloth)[0] for cloth in cloth_objects(scene)}
+            garments = [cloth for cloth, state in states.items() if state is not CacheState.READY]
+            if not garments:
+                raise session.NothingToDoError("Nothing is stale: every cache is ready")
+        frame = scene.frame_current if self.from_current else None
+        return session.Order(garments=garments, resume=self.resume, from_frame=frame)
+
     def _finish(self, context: bpy.types.Context) -> set[str]:
         self._remove_timer(context)
-        progress = session.finish(context)
-        _redraw(context)
-        for warning in progress.warnings:
+        state = session.finish(context)
+        for trouble in save_as.settle(context.scene):  # saved for the first time while the bake ran
+            self.report({"WARNING"}, trouble)
+        cache_status.look(context.scene)
+        redraw(context)
+        for warning in state.warnings:
             self.report({"WARNING"}, warning)
-        self.report(_severity(progress), progress.headline)
-        return {"FINISHED"} if progress.phase is Phase.DONE else {"CANCELLED"}
+        self.report(_severity(state), state.headline)
+        return {"FINISHED"} if state.phase is Phase.DONE else {"CANCELLED"}
 
     def _remove_timer(self, context: bpy.types.Context) -> None:
         if self._timer is not None:
@@ -121,37 +179,59 @@ class TAFFETA_OT_bake(bpy.types.Operator):
 class TAFFETA_OT_cancel(bpy.types.Operator):
     bl_idname = "taffeta.cancel"
     bl_label = "Cancel Bake"
-    bl_description = "Stop the bake; the frames so far are kept and the bake can be resumed"
+    bl_description = "Stop the bake after its step; the frames so far are kept and the bake can be resumed"
     bl_options = {"INTERNAL"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         if session.current is None:
             cls.poll_message_set("No bake is running")
-            return False
-        return True
+        elif session.current.state.phase is Phase.CANCELLING:
+            cls.poll_message_set("The bake stops already")
+        else:
+            return True
+        return False
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        assert session.current is not None
-        session.current.cancel()
+        session.tell({"event": "cancel"})
+        return {"FINISHED"}
+
+
+class TAFFETA_OT_pause(bpy.types.Operator):
+    bl_idname = "taffeta.pause"
+    bl_label = "Pause Bake"
+    bl_description = "Let the solver wait after its step, or go on; it keeps its memory while it waits"
+    bl_options = {"INTERNAL"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        phase = session.state().phase
+        if session.current is None:
+            cls.poll_message_set("No bake is running")
+        elif phase is Phase.READING:
+            cls.poll_message_set("The scene is being read: cancel instead")
+        elif phase is Phase.CANCELLING:
+            cls.poll_message_set("The bake stops already")
+        else:
+            return True
+        return False
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        session.tell({"event": "continue" if session.state().phase is Phase.PAUSED else "pause"})
         return {"FINISHED"}
 
 
 class TAFFETA_OT_free(bpy.types.Operator):
     bl_idname = "taffeta.free"
     bl_label = "Free"
-    bl_description = "Delete this scene's cache files and the modifiers that play them"
+    bl_description = (
+        "Delete this scene's cache files and the modifiers that play them; undo cannot bring the files back"
+    )
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if session.current is not None:
-            cls.poll_message_set(RUNNING)
-            return False
-        if not any(modifier.find(cloth) for cloth in cloth_objects(context.scene)):
-            cls.poll_message_set("Nothing is baked")
-            return False
-        return True
+        return not _stay_out(cls, context) and _any_baked(cls, context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
@@ -163,12 +243,88 @@ class TAFFETA_OT_free(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (TAFFETA_OT_bake, TAFFETA_OT_cancel, TAFFETA_OT_free)
+class TAFFETA_OT_check(bpy.types.Operator):
+    bl_idname = "taffeta.check"
+    bl_label = "Check Caches"
+    bl_description = "Read the scene and every cached frame: which caches are stale, and why, and which are damaged"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return not _stay_out(cls, context) and _any_baked(cls, context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        cache_status.check(context)
+        scene = context.scene
+        found = {cloth.name: cache_status.garment(scene, cloth) for cloth in cloth_objects(scene)}
+        bad = [f"{name}: {reason}" for name, (state, reason) in found.items() if state is not CacheState.READY]
+        for line in bad:
+            self.report({"WARNING"}, line)
+        if not bad:
+            self.report({"INFO"}, "Every cache is whole and of this scene")
+        redraw(context)
+        return {"FINISHED"}
+
+
+class TAFFETA_OT_open_cache(bpy.types.Operator):
+    bl_idname = "taffeta.open_cache"
+    bl_label = "Open Folder"
+    bl_description = "Show the folder of this cloth's cache, with its log, in the system's file browser"
+    bl_options = {"INTERNAL"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if context.object is not None and modifier.find(context.object) is not None:
+            return True
+        cls.poll_message_set("This object has no cache")
+        return False
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        folder = cache_place.played(context.object)
+        if folder is None or not Path(folder).is_dir():
+            self.report({"ERROR"}, f"{folder} does not exist. Bake again")
+            return {"CANCELLED"}
+        bpy.ops.wm.path_open(filepath=str(folder))
+        return {"FINISHED"}
+
+
+class TAFFETA_OT_copy_report(bpy.types.Operator):
+    bl_idname = "taffeta.copy_report"
+    bl_label = "Copy Report"
+    bl_description = "Versions, device, scene and the log of the last bake to the clipboard, without personal paths"
+    bl_options = {"INTERNAL"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        text = bake_report.text(context.scene, session.state())
+        context.window_manager.clipboard = text
+        self.report({"INFO"}, f"Copied {len(text.splitlines())} lines")
+        return {"FINISHED"}
+
+
+CLASSES = (
+    TAFFETA_OT_bake,
+    TAFFETA_OT_cancel,
+    TAFFETA_OT_pause,
+    TAFFETA_OT_free,
+    TAFFETA_OT_check,
+    TAFFETA_OT_open_cache,
+    TAFFETA_OT_copy_report,
+)
 register, unregister = bpy.utils.register_classes_factory(CLASSES)
 
 
-def _severity(progress: Progress) -> set[str]:
-    match progress.phase:
+def redraw(context: bpy.types.Context) -> None:
+    """Where a bake is shown: our panels, the sidebars and the status bar, but no viewport."""
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type in REDRAWN:
+                for region in area.regions:
+                    if area.type != "VIEW_3D" or region.type == "UI":
+                        region.tag_redraw()
+
+
+def _severity(state: BakeState) -> set[str]:
+    match state.phase:
         case Phase.FAILED:
             return {"ERROR"}
         case Phase.CANCELLED:
@@ -177,9 +333,11 @@ def _severity(progress: Progress) -> set[str]:
             return {"INFO"}
 
 
-def _redraw(context: bpy.types.Context) -> None:
-    """Our panels; a redraw of every viewport ten times a second would slow Blender down."""
-    for window in context.window_manager.windows:
-        for area in window.screen.areas:
-            if area.type == "PROPERTIES":
-                area.tag_redraw()
+def _over_panel(context: bpy.types.Context, event: bpy.types.Event) -> bool:
+    """Is the mouse over an editor with our panels? Elsewhere Esc is for whatever the user does there."""
+    return any(
+        area.type == "PROPERTIES"
+        and area.x <= event.mouse_x < area.x + area.width
+        and area.y <= event.mouse_y < area.y + area.height
+        for area in context.window.screen.areas
+    )

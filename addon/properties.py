@@ -307,6 +307,11 @@ class SceneProperties(bpy.types.PropertyGroup):
         # Blender 4.5 warns about // paths without this option, Blender 4.2 does not know it.
         options={"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else {"ANIMATABLE"},
     )
+    cache_key: StringProperty(
+        name="Cache Key",
+        description="Folder name of this scene's caches, kept when the scene is renamed",
+        options={"HIDDEN"},
+    )
 
 
 CLASSES = (ClothProperties, ColliderProperties, ObjectProperties, SceneProperties)

@@ -108,7 +108,7 @@ class ClothReader(Reader):
             triangles=self.triangles,
             rest_positions=self.positions,
             positions=self.positions.copy(),
-            material=_material(self.item),
+            material=material(self.item),
             warp=self.warp,
             pins=pins if len(self.pinned) else None,
             thickness=number(chosen.thickness),
@@ -118,6 +118,11 @@ class ClothReader(Reader):
 
 
 class ColliderReader(Reader):
+    @property
+    def surface(self) -> bpy.types.PropertyGroup:
+        """Where its friction and thickness are set."""
+        return self.item.taffeta.collider
+
     def _read_start(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None:
         self.triangles = _facing_out(mesh_arrays.triangles(mesh), matrix)
         self.positions = np.empty((self.settings.frames, self.vertices, 3), np.float32)
@@ -126,7 +131,7 @@ class ColliderReader(Reader):
         self.positions[index] = _to_world(mesh_arrays.positions(mesh), matrix)
 
     def finish(self) -> Collider:
-        chosen = self.item.taffeta.collider
+        chosen = self.surface
         return Collider(
             name=self.item.name,
             triangles=self.triangles,
@@ -136,7 +141,16 @@ class ColliderReader(Reader):
         )
 
 
-def _material(item: bpy.types.Object) -> Material:
+class PlayedReader(ColliderReader):
+    """A cloth that was baked before and is a body for the others."""
+
+    @property
+    def surface(self) -> bpy.types.PropertyGroup:
+        return self.item.taffeta.cloth
+
+
+def material(item: bpy.types.Object) -> Material:
+    """The fabric of a cloth object, as the user set it."""
     chosen = item.taffeta.cloth
     return Material(
         density=number(chosen.density),

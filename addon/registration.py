@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from . import blender_command, handlers, operators, panels, preferences, properties
+from . import bake_panels, blender_command, handlers, operators, panels, preferences, properties
 
-PARTS = (properties, operators, panels, preferences, handlers, blender_command)
+PARTS = (properties, operators, panels, bake_panels, preferences, handlers, blender_command)
 
 
 def register() -> None:

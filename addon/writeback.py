@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import bpy
 
 from ..gpu_core.cache import frames_path
-from ..gpu_core.scene import Scene
-from . import keys, modifier
+from . import modifier
 from .gather import cloth_objects
 
 
-def attach(scene: bpy.types.Scene, baked: Scene, folder: Path) -> None:
-    """Give each cloth of `baked` its modifier, playing `folder`.
+def attach(cloths: Mapping[str, bpy.types.Object], frame_start: int, folder: Path) -> None:
+    """Give each cloth, by its cache key, the modifier that plays its frames in `folder`.
 
     Paths are relative to the open .blend; Blender itself makes them right for another one that it saves.
     """
-    cloth_keys = keys.assign(cloth_objects(scene))
-    keyed = {cloth_keys[item.name_full]: item for item in cloth_objects(scene)}
     home = Path(bpy.data.filepath) if bpy.data.filepath else None
-    for cloth in baked.cloths:
-        item = keyed.get(cloth.cache_key)
-        if item is None:  # deleted while the bake ran
-            continue
+    for key, item in cloths.items():
         own = _ensure(item)
-        own.filepath = blend_path(frames_path(folder, cloth.cache_key), home)
-        own.frame_start = float(baked.settings.frame_start)
+        own.filepath = blend_path(frames_path(folder, key), home)
+        own.frame_start = float(frame_start)
         item.update_tag()
 
 

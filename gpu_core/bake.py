@@ -6,8 +6,9 @@ Runs in the calling process. Blender and the command line start it through `Bake
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,16 +19,28 @@ from .bake_process import BakeProcess
 from .cache import CacheError, CacheState, CacheWriter, inspect, locked, read_contents
 from .disk import DiskError, make_folder
 from .job import JobError
+from .memory import peak_memory
+from .program import program
 from .scene import Scene
 
 if TYPE_CHECKING:
+    from .frame_checker import FrameChecker
     from .simulator import FrameReport, Simulator
 
 Event = dict[str, Any]
 
+WAIT = 0.1  #: s between two questions whether to go on, while the last frames are checked
+
 
 def bake(
-    job: Path, cache: Path, *, resume: bool = False, on_event: Callable[[Event], None], cancelled: Callable[[], bool]
+    job: Path,
+    cache: Path,
+    *,
+    resume: bool = False,
+    keep: int = 0,
+    check: bool = True,
+    on_event: Callable[[Event], None],
+    cancelled: Callable[[], bool],
 ) -> None:
     """Simulate the scene of a job folder into a cache folder.
 
@@ -35,8 +48,13 @@ def bake(
         job: folder written by `job.save`.
         cache: folder for the frames; made where it is missing, an earlier bake in it is replaced.
         resume: go on after the last checkpoint instead; the result has the same bytes as an unbroken bake.
-        on_event: called with each event (see `worker`): start, warning, frame, and at the end done or cancelled.
-        cancelled: asked before every frame; the frames so far are kept and can be resumed.
+        keep: so many first frames of the cache stay, whatever scene they are of, and the bake begins at the last of
+            them (`continuation`); 0 begins at the start.
+        check: let another process look for intersections in each frame.
+        on_event: called with each event (see `worker`): start, warning, frame, certificate, at the end done or
+            cancelled.
+        cancelled: asked before every step; the frames so far are kept and can be resumed. It may take its time: that
+            is a pause.
 
     Raises:
         JobError, SceneError: the job is not usable, or `resume` and the scene is another than the cache's.
@@ -46,34 +64,52 @@ def bake(
     """
     # Imported here: Blender's own Python imports this module for BakeProcess and has no SciPy.
     from .backend import select
+    from .frame_checker import FrameChecker
     from .simulator import Simulator
 
     scene = job_folder.load(job)
     digest = job_folder.digest(job)
-    frames = scene.settings.frames
     make_folder(cache)
     with locked(cache):
-        state, reason, _ = inspect(cache, digest) if resume else (CacheState.MISSING, "", 0)
+        state, reason, _ = inspect(cache, digest, program()) if resume else (CacheState.MISSING, "", 0)
         _refuse_resume(state, reason)
         backend = select(scene.settings.backend)
-        on_event({"event": "start", "frames": frames, "backend": backend.name, "device": backend.device})
-        if state is CacheState.READY:
-            on_event({"event": "done"})
-            return
-        simulator = Simulator(scene, backend, cache=job)
-        for text in simulator.warnings:
-            on_event({"event": "warning", "text": text})
-        writer = CacheWriter(cache, scene, digest, backend.name)
-        if state is CacheState.PARTIAL and (baked_on := read_contents(cache).backend) != backend.name:
-            text = f"The frames so far were baked on {baked_on}: on {backend.name} the rest may differ in last digits"
-            on_event({"event": "warning", "text": text})
-        saved = checkpoint.load(cache, digest) if state is CacheState.PARTIAL else None
-        if saved is None:
-            writer.begin()
-        else:
-            simulator.restore(saved[1])
-            writer.rewind(saved[0] - scene.settings.frame_start + 1)
-        _run(scene, simulator, writer, on_event, cancelled, fresh=saved is None)
+        on_event({"event": "start", "frames": scene.settings.frames, "backend": backend.name, "device": backend.device})
+        saved = None
+        if state is CacheState.PARTIAL:
+            before = read_contents(cache)
+            keep = before.kept
+            if before.backend != backend.name:
+                text = f"The frames so far were baked on {before.backend}: on {backend.name} the rest may differ"
+                on_event({"event": "warning", "text": f"{text} in last digits"})
+            saved = checkpoint.load(cache, digest)
+        if state is not CacheState.READY:
+            simulator = Simulator(_begun(scene, cache, keep), backend, cache=job)
+            for text in simulator.warnings:
+                on_event({"event": "warning", "text": text})
+            writer = CacheWriter(cache, scene, backend.name, keep)
+            done = saved[0] - scene.settings.frame_start + 1 if saved is not None else keep
+            if saved is not None:
+                simulator.restore(saved[1])
+            if done:
+                writer.rewind(done)
+            else:
+                writer.begin()
+        with closing(FrameChecker(job, cache, scene.settings.frame_start)) if check else nullcontext() as checker:
+            if state is not CacheState.READY and not _run(scene, simulator, writer, checker, on_event, cancelled, done):
+                on_event({"event": "cancelled"})
+                return
+            if checker is not None:
+                checker.submit_until(scene.settings.frame_end)
+                while checker.open and not cancelled():
+                    _tell(checker, on_event, wait=WAIT)
+    on_event({"event": "done"})
+
+
+def _begun(scene: Scene, cache: Path, keep: int) -> Scene:
+    from .continuation import continued
+
+    return continued(scene, cache, keep) if keep else scene
 
 
 def _refuse_resume(state: CacheState, reason: str) -> None:
@@ -87,42 +123,75 @@ def _run(
     scene: Scene,
     simulator: Simulator,
     writer: CacheWriter,
+    checker: FrameChecker | None,
     on_event: Callable[[Event], None],
     cancelled: Callable[[], bool],
-    *,
-    fresh: bool,
-) -> None:
-    """From the simulator's frame to the last of the range."""
-    first, last, frames = scene.settings.frame_start, scene.settings.frame_end, scene.settings.frames
+    done: int,
+) -> bool:
+    """From the simulator's frame to the last of the range; whether it got there. done: frames in the cache."""
+    from .simulator import InterruptionError
+
+    first, frames = scene.settings.frame_start, scene.settings.frames
+    asked = _Asked(cancelled)
 
     def record(report: Event) -> None:
         writer.append(simulator.frame, simulator.positions(), report)
         checkpoint.save(writer.folder, simulator.frame, writer.contents.digest, simulator.state())
         on_event({"event": "frame", **report, "done": simulator.frame - first + 1, "frames": frames})
+        if checker is not None:
+            checker.submit_until(simulator.frame)
+            _tell(checker, on_event)
 
     try:
-        if fresh:
+        if not done:
             record({"frame": first, "seconds": 0.0})
-        while simulator.frame < last:
-            if cancelled():
-                writer.mark("cancelled")
-                on_event({"event": "cancelled"})
-                return
-            report = simulator.advance_frame()
-            record(_values(report))
-            if report.released:
-                text = f"Frame {report.frame}: no room was left between {', '.join(report.released)}"
-                on_event({"event": "warning", "text": f"{text}. There the cloth may be crossed until they part"})
-            if report.faults:
-                text = f"Frame {report.frame}: {'; '.join(report.faults)} cross although nothing was released there"
-                on_event({"event": "warning", "text": f"{text}. This is a fault of Taffeta: please report the scene"})
+        while simulator.frame < scene.settings.frame_end:
+            asked.seconds = 0.0
+            if asked():
+                raise InterruptionError
+            report = simulator.advance_frame(asked)
+            report.seconds = max(report.seconds - asked.seconds, 0.0)
+            record({**_values(report), "memory": peak_memory()})
+            for text in _warnings(report):
+                on_event({"event": "warning", "text": text})
         writer.mark("done")
+    except InterruptionError:
+        writer.mark("cancelled")
+        return False
     except BaseException:
         with suppress(DiskError):  # on a full disk the cache still says running, which is as good
             writer.mark("failed")
         raise
     checkpoint.remove(writer.folder)
-    on_event({"event": "done"})
+    return True
+
+
+class _Asked:
+    """Asks whether to stop and counts the seconds that takes: a pause is no time of the solver's."""
+
+    def __init__(self, cancelled: Callable[[], bool]) -> None:
+        self._cancelled = cancelled
+        self.seconds = 0.0
+
+    def __call__(self) -> bool:
+        began = time.perf_counter()
+        answer = self._cancelled()
+        self.seconds += time.perf_counter() - began
+        return answer
+
+
+def _tell(checker: FrameChecker, on_event: Callable[[Event], None], wait: float = 0.0) -> None:
+    for line in checker.answers(wait):
+        on_event({"event": "certificate", **line})
+
+
+def _warnings(report: FrameReport) -> Iterator[str]:
+    if report.released:
+        text = f"Frame {report.frame}: no room was left between {', '.join(report.released)}"
+        yield f"{text}. There the cloth may be crossed until they part"
+    if report.faults:
+        text = f"Frame {report.frame}: {'; '.join(report.faults)} cross although nothing was released there"
+        yield f"{text}. This is a fault of Taffeta: please report the scene"
 
 
 def _values(report: FrameReport) -> Event:

@@ -18,11 +18,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from .cache import CANCEL, LOG
+from .cache import CANCEL, LOG, PAUSE
 from .disk import disk_errors, make_folder
 
 ROOT = Path(__file__).resolve().parents[1]
-PATIENCE = 10.0  #: seconds a worker may take to stop by itself after `cancel`, before it is killed
+PATIENCE = 3.0  #: seconds a worker may take for the step it works on after `cancel`, before it is killed
 RECENT = 8  #: frames that the estimate of the remaining time averages
 LOG_LINES = 30  #: of the worker's log in an error text; a crash in C leaves a long one
 
@@ -39,8 +39,13 @@ class BakeProcess:
         exit_code: of the process once it has ended; negative is the signal that ended it.
     """
 
-    def __init__(self, job: Path, cache: Path, *, resume: bool = False, libraries: Sequence[Path] = ()) -> None:
-        """libraries: folders that come first on the worker's module path. Raises DiskError (the cache folder)."""
+    def __init__(
+        self, job: Path, cache: Path, *, resume: bool = False, keep: int = 0, libraries: Sequence[Path] = ()
+    ) -> None:
+        """resume, keep: see `bake.bake`. libraries: folders that come first on the worker's module path.
+
+        Raises DiskError (the cache folder).
+        """
         self.state: Literal["starting", "running", "done", "cancelled", "failed"] = "starting"
         self.frames = self.done = 0
         self.frame: int | None = None
@@ -54,9 +59,11 @@ class BakeProcess:
         self._stopped_by_us = False
         make_folder(self._cache)
         with disk_errors(self._cache):
-            (self._cache / CANCEL).unlink(missing_ok=True)
+            for name in (CANCEL, PAUSE):
+                (self._cache / name).unlink(missing_ok=True)
+            how = ["--resume"] if resume else ["--keep", str(keep)] if keep else []
             with open(self._cache / LOG, "wb") as log:
-                self._process = _start(Path(job).resolve(), self._cache, resume, libraries, log)
+                self._process = _start(Path(job).resolve(), self._cache, how, libraries, log)
         self._queue: queue.Queue[dict[str, Any]] = queue.Queue()
         assert self._process.stdout is not None
         self._reader = threading.Thread(target=_read, args=(self._process.stdout, self._queue), daemon=True)
@@ -97,8 +104,18 @@ class BakeProcess:
             if self.running:
                 time.sleep(interval)
 
+    def pause(self) -> None:
+        """Let the worker wait after the step it works on. It keeps its memory. Raises DiskError."""
+        with disk_errors(self._cache / PAUSE):
+            (self._cache / PAUSE).touch()
+
+    def proceed(self) -> None:
+        """End a pause. Raises DiskError."""
+        with disk_errors(self._cache / PAUSE):
+            (self._cache / PAUSE).unlink(missing_ok=True)
+
     def cancel(self) -> None:
-        """Ask the worker to stop after the frame it works on. `poll` goes on until state is cancelled; a worker that
+        """Ask the worker to stop after the step it works on. `poll` goes on until state is cancelled; a worker that
         does not listen within PATIENCE seconds is killed, which costs it no frame that is on disk."""
         if not self.running or self._deadline is not None:
             return
@@ -151,8 +168,9 @@ class BakeProcess:
             self.state = "failed"
             if not self.error:
                 self.error, self.error_kind = self._crash(), "crash"
-        with suppress(OSError):
-            (self._cache / CANCEL).unlink(missing_ok=True)
+        for name in (CANCEL, PAUSE):
+            with suppress(OSError):
+                (self._cache / name).unlink(missing_ok=True)
 
     def _crash(self) -> str:
         code = self.exit_code or 0
@@ -163,11 +181,13 @@ class BakeProcess:
         return f"The worker ended with {how} {where}.{kept}" + (f"\n{tail}" if tail else "")
 
 
-def _start(job: Path, cache: Path, resume: bool, libraries: Sequence[Path], log: IO[bytes]) -> subprocess.Popen[str]:
-    command = [sys.executable, "-s", "-m", "gpu_core.worker", str(job), "--cache", str(cache)]
+def _start(
+    job: Path, cache: Path, how: Sequence[str], libraries: Sequence[Path], log: IO[bytes]
+) -> subprocess.Popen[str]:
+    command = [sys.executable, "-s", "-m", "gpu_core.worker", str(job), "--cache", str(cache), *how]
     flags: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {"creationflags": _windows_flags()}
     return subprocess.Popen(
-        [*command, "--resume"] if resume else command,
+        command,
         cwd=ROOT,
         env=worker_environment(libraries),
         stdin=subprocess.DEVNULL,

@@ -1,24 +1,26 @@
 """The cache folder of a bake: what is in it, whether it can be trusted, and how frames come into it.
 
-cache.json       digest of the scene, frame range, vertex counts, backend, running | done | cancelled | failed
-<key>.pc2        one per cloth: object space, float32; block i is scene frame frame_start + i
-frames.jsonl     one line a frame: what the solver reported
-checkpoint.npz   the solver's state after the last frame, while there is something to resume
-cancel           appears when somebody wants the bake to stop
-worker.log       what the worker process said
-lock             held by the one who writes
+cache.json           the scene in numbers, its digest, that of the solver, running | done | cancelled | failed
+<key>.pc2            one per cloth: object space, float32; block i is scene frame frame_start + i
+frames.jsonl         one line a frame: what the solver reported, and a checksum of each cloth's block
+certificates.jsonl   one line a frame: what the exact check found in it (`certificate`)
+checkpoint.npz       the solver's state after the last frame, while there is something to resume
+cancel, pause        appear when somebody wants the bake to stop or to wait
+bake.log             the bake as a story for people (`bake_log`)
+worker.log           what the worker process said besides
+lock                 held by the one who writes
 """
 
 from __future__ import annotations
 
 import errno
 import json
-import os
 import re
 import sys
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -26,18 +28,23 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from . import point_cache
+from . import json_lines, point_cache
 from .disk import DiskError, disk_errors, make_folder, write_whole
+from .job import describe, digest_of
 from .point_cache import CacheError, read_frames
+from .program import program
 from .scene import Array, Cloth, Scene
 
 FORMAT = "taffeta cache"
-VERSION = 1
+VERSION = 2
 STATES = ("running", "done", "cancelled", "failed")
 CONTENTS = "cache.json"
 REPORTS = "frames.jsonl"
 CHECKPOINT = "checkpoint.npz"
+CERTIFICATES = "certificates.jsonl"
 CANCEL = "cancel"
+PAUSE = "pause"
+BAKE_LOG = "bake.log"
 LOG = "worker.log"
 LOCK = "lock"
 HELD = {errno.EAGAIN, errno.EACCES, errno.EDEADLK}  # what systems answer when another process has the lock
@@ -61,6 +68,9 @@ class Contents:
     points: Mapping[str, int]  #: cache key of each cloth → vertices
     backend: str
     state: str = "running"
+    program: str = ""  #: which solver baked it (`program.program`)
+    scene: Mapping[str, Any] = field(default_factory=dict)  #: `job.describe` of the scene
+    kept: int = 0  #: first frames that an earlier bake made; this one began after them
 
     @property
     def frames(self) -> int:
@@ -91,8 +101,8 @@ def read_contents(folder: Path) -> Contents:
 
 
 def _checked(contents: Contents) -> Contents:
-    counts = [contents.frame_start, contents.frame_end, *contents.points.values()]
-    texts = [contents.digest, contents.backend, *contents.points]
+    counts = [contents.frame_start, contents.frame_end, contents.kept, *contents.points.values()]
+    texts = [contents.digest, contents.backend, contents.program, *contents.points]
     if not all(type(count) is int for count in counts) or not all(isinstance(text, str) for text in texts):
         raise TypeError("a value of the wrong type")
     if contents.state not in STATES or contents.frames < 1 or min(contents.points.values()) < 1:
@@ -100,11 +110,12 @@ def _checked(contents: Contents) -> Contents:
     return contents
 
 
-def inspect(folder: Path, digest: str | None = None) -> tuple[CacheState, str, int]:
+def inspect(folder: Path, digest: str | None = None, solver: str | None = None) -> tuple[CacheState, str, int]:
     """What a cache folder is worth: (state, reason in words, frames that play).
 
-    Reads headers and sizes only, so it is cheap enough to call whenever a panel needs it. With `digest` (of the scene
-    as it is now, `job.digest`) a cache of another scene is STALE.
+    Reads headers and sizes only, so it is cheap enough for every click; `verify` reads the frames too. With `digest`
+    (of the scene as it is now, `job.digest`) a cache of another scene is STALE, with `solver` (`program.program`) one
+    of another solver.
     """
     folder = Path(folder)
     if not (folder / CONTENTS).exists():
@@ -122,8 +133,11 @@ def inspect(folder: Path, digest: str | None = None) -> tuple[CacheState, str, i
         return CacheState.CORRUPT, f"{folder} says done, but holds {done} of {contents.frames} frames", done
     if digest is not None and digest != contents.digest:
         return CacheState.STALE, "The scene has changed since this bake", done
+    if solver is not None and solver != contents.program:
+        return CacheState.STALE, "Another version of Taffeta's solver baked it", done
     if contents.state == "done":
-        return CacheState.READY, f"{done} frames", done
+        older = f", the first {contents.kept} of an earlier bake" if contents.kept else ""
+        return CacheState.READY, f"{done} frames{older}", done
     return CacheState.PARTIAL, f"{contents.state}: {done} of {contents.frames} frames", done
 
 
@@ -141,6 +155,36 @@ def _frames_in(folder: Path, key: str, contents: Contents) -> int:
     return header.frames
 
 
+def verify(folder: Path, frames: int | None = None) -> None:
+    """Compare every frame, or the first `frames`, with the checksums that were written with it.
+
+    Raises CacheError (names the file and the first frame that is damaged), DiskError. Reads all of it.
+    """
+    contents = read_contents(folder)
+    lines = json_lines.read(Path(folder) / REPORTS)
+    for key in contents.points:
+        blocks = read_frames(frames_path(folder, key))
+        counted = len(blocks) if frames is None else min(frames, len(blocks))
+        if counted > len(lines) and contents.state == "done":
+            raise CacheError(f"{Path(folder) / REPORTS} has {len(lines)} of {counted} frames", "Bake again")
+        for line, block in zip(lines, blocks[:counted], strict=False):
+            if line["checksums"].get(key) != zlib.crc32(np.ascontiguousarray(block).data):
+                raise CacheError(f"{frames_path(folder, key)} is damaged at frame {line['frame']}", "Bake again")
+
+
+def size(folder: Path) -> int:
+    """Bytes that the files of this cache take. Raises DiskError."""
+    with disk_errors(folder):
+        return sum(path.stat().st_size for path in files(folder))
+
+
+def files(folder: Path) -> list[Path]:
+    """What of a cache is there and belongs to it. Raises CacheError (damaged, foreign)."""
+    names = [frames_path(folder, key).name for key in read_contents(folder).points]
+    known = [CONTENTS, REPORTS, CERTIFICATES, CHECKPOINT, BAKE_LOG, LOG, *names]
+    return [Path(folder) / name for name in known if (Path(folder) / name).is_file()]
+
+
 def free(folder: Path) -> None:
     """Delete the cache, and nothing else that may lie in the folder. Raises CacheError (in use, foreign), DiskError."""
     folder = Path(folder)
@@ -148,7 +192,7 @@ def free(folder: Path) -> None:
         return
     with locked(folder):
         _clear(folder, read_contents(folder))
-        _remove(folder, LOG, CANCEL, CONTENTS)
+        _remove(folder, LOG, BAKE_LOG, CANCEL, PAUSE, CONTENTS)
     _remove(folder, LOCK)
     if not any(folder.iterdir()):
         folder.rmdir()
@@ -156,7 +200,7 @@ def free(folder: Path) -> None:
 
 def _clear(folder: Path, contents: Contents) -> None:
     """Delete the frames; cache.json stays until the last, so that no orphan is ever taken for foreign."""
-    _remove(folder, CHECKPOINT, REPORTS, *(frames_path(folder, key).name for key in contents.points))
+    _remove(folder, CHECKPOINT, REPORTS, CERTIFICATES, *(frames_path(folder, key).name for key in contents.points))
 
 
 def _remove(folder: Path, *names: str) -> None:
@@ -194,12 +238,16 @@ def _lock(file: BinaryIO) -> None:
 class CacheWriter:
     """Brings the frames of one scene into a cache folder, each whole before it counts. Use inside `locked`."""
 
-    def __init__(self, folder: Path, scene: Scene, digest: str, backend: str) -> None:
+    def __init__(self, folder: Path, scene: Scene, backend: str, kept: int = 0) -> None:
+        """kept: how many frames of the cache that lies there stay, see `Contents`."""
         self.folder = Path(folder)
         self.scene = scene
-        settings = scene.settings
+        settings, content = scene.settings, describe(scene)
         points = {cloth.cache_key: len(cloth.positions) for cloth in scene.cloths}
-        self.contents = Contents(digest, settings.frame_start, settings.frame_end, points, backend)
+        self.contents = Contents(
+            digest_of(content), settings.frame_start, settings.frame_end, points, backend,
+            program=program(), scene=content, kept=kept,
+        )  # fmt: skip
 
     def begin(self) -> None:
         """Empty the cache and mark it as running. Raises CacheError where files of others are in the way."""
@@ -222,10 +270,8 @@ class CacheWriter:
         """Keep the first `frames` frames and mark the cache as running. Raises CacheError where fewer are there."""
         for key in self.contents.points:
             point_cache.truncate(frames_path(self.folder, key), frames)
-        path = self.folder / REPORTS
-        with disk_errors(path):
-            lines = path.read_bytes().splitlines(keepends=True)[:frames] if path.exists() else []
-        write_whole(path, lambda file: file.writelines(lines))
+        for name in (REPORTS, CERTIFICATES):
+            json_lines.truncate(self.folder / name, frames)
         self.mark("running")
 
     def append(self, frame: int, positions: Sequence[Array], report: Mapping[str, Any]) -> None:
@@ -244,11 +290,8 @@ class CacheWriter:
                 raise FloatingPointError(f"{cloth.name} has a position that is not a number at frame {frame}")
         for cloth, cached in zip(cloths, frames, strict=True):
             point_cache.append(frames_path(self.folder, cloth.cache_key), cached)
-        path = self.folder / REPORTS
-        with disk_errors(path), open(path, "ab") as file:
-            file.write(json.dumps(dict(report)).encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+        checksums = {cloth.cache_key: zlib.crc32(frame.data) for cloth, frame in zip(cloths, frames, strict=True)}
+        json_lines.append(self.folder / REPORTS, {**report, "checksums": checksums})
 
     def mark(self, state: str) -> None:
         """Write cache.json with this state (one of STATES). Raises DiskError."""
@@ -262,7 +305,7 @@ def _to_object(cloth: Cloth, world: Array, frame_index: int) -> npt.NDArray[np.f
         return np.asarray(world, np.float32)
     matrices = cloth.world_to_object
     matrix = np.asarray(matrices[frame_index if len(matrices) > 1 else 0], np.float64)
-    return (np.asarray(world, np.float64) @ matrix[:3, :3].T + matrix[:3, 3]).astype(np.float32)
+    return np.ascontiguousarray(np.asarray(world, np.float64) @ matrix[:3, :3].T + matrix[:3, 3], np.float32)
 
 
 __all__ = [
@@ -270,10 +313,13 @@ __all__ = [
     "CacheState",
     "CacheWriter",
     "Contents",
+    "files",
     "frames_path",
     "free",
     "inspect",
     "locked",
     "read_contents",
     "read_frames",
+    "size",
+    "verify",
 ]

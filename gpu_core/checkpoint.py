@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +12,9 @@ import numpy.typing as npt
 from .cache import CHECKPOINT
 from .disk import disk_errors, write_whole
 from .point_cache import CacheError
+from .program import program
 
-SOURCES = Path(__file__).parent
 STATE = "state_"  # prefix of the state's own names in the file
-
-
-@cache
-def program() -> str:
-    """Digest of the simulator's own text: another solver would go on, but not to the same bytes."""
-    content = hashlib.sha256()
-    for path in sorted([*SOURCES.rglob("*.py"), *SOURCES.rglob("*.h")]):
-        content.update(path.relative_to(SOURCES).as_posix().encode() + path.read_bytes())
-    return content.hexdigest()[:16]
 
 
 def save(folder: Path, frame: int, digest: str, state: Mapping[str, npt.NDArray[Any]]) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,8 @@ from .disk import disk_errors, make_folder, write_whole
 from .scene import Cloth, Collider, Material, Pins, Scene, Settings
 
 FORMAT = "taffeta job"
-VERSION = 1
+VERSION = 2
+PARTS = {"settings": dict, "cloths": list, "colliders": list}
 
 #: The arrays of a cloth file and the types they are stored, hashed and handed to the solver in.
 CLOTH_ARRAYS: dict[str, type] = {
@@ -66,7 +67,8 @@ def save(scene: Scene, folder: Path) -> None:
     for index, collider in enumerate(scene.colliders):
         for name, array in _collider_arrays(collider).items():
             write_whole(folder / f"collider_{index:03}_{name}.npy", _npy_writer(array))
-    header = {"format": FORMAT, "version": VERSION, "digest": digest(scene), **_header(scene)}
+    content = describe(scene)
+    header = {"format": FORMAT, "version": VERSION, "digest": digest_of(content), **content}
     text = json.dumps(header, indent=1, allow_nan=False)
     write_whole(folder / "job.json", lambda file: file.write(text.encode()))
 
@@ -101,40 +103,50 @@ def digest(scene: Scene | Path) -> str:
     """
     if not isinstance(scene, Scene):
         return str(_read_header(Path(scene))["digest"])
-    header = _header(scene)
-    del header["settings"]["backend"]
-    for entry in header["cloths"] + header["colliders"]:
-        del entry["name"]
-    for entry, cloth in zip(header["cloths"], scene.cloths, strict=True):
-        entry["key"] = cloth.cache_key
-    result = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
-    for name, array in _all_arrays(scene):
-        result.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        result.update(np.ascontiguousarray(array).data)
-    return result.hexdigest()
+    return digest_of(describe(scene))
 
 
-def _header(scene: Scene) -> dict[str, Any]:
+def digest_of(content: dict[str, Any]) -> str:
+    """The digest of the scene that `describe` described so."""
+    settings = {name: value for name, value in content["settings"].items() if name != "backend"}
+    cloths = [{**entry, "key": entry["key"] or entry["name"], "name": ""} for entry in content["cloths"]]
+    colliders = [{**entry, "name": ""} for entry in content["colliders"]]
+    return hashlib.sha256(json.dumps([settings, cloths, colliders], sort_keys=True).encode()).hexdigest()
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """What `describe` said of the scene in a job folder. Raises JobError."""
+    return {name: value for name, value in _read_header(Path(folder)).items() if name in PARTS}
+
+
+def describe(scene: Scene) -> dict[str, Any]:
+    """All that a scene is, as JSON values: settings, every object's numbers, and a digest of each of its arrays."""
     return {
-        "settings": _plain(scene.settings),
+        "settings": plain(scene.settings),
         "cloths": [
             {
                 "name": cloth.name,
                 "key": cloth.key,
                 "thickness": float(cloth.thickness),
-                "material": _plain(cloth.material),
+                "material": plain(cloth.material),
+                "arrays": _array_digests(_cloth_arrays(cloth)),
             }
             for cloth in scene.cloths
         ],
         "colliders": [
-            {"name": collider.name, "friction": float(collider.friction), "thickness": float(collider.thickness)}
+            {
+                "name": collider.name,
+                "friction": float(collider.friction),
+                "thickness": float(collider.thickness),
+                "arrays": _array_digests(_collider_arrays(collider)),
+            }
             for collider in scene.colliders
         ],
     }
 
 
-def _plain(values: Settings | Material) -> dict[str, Any]:
-    """Each field in the type of its default, so that 24, 24.0 and np.float32(24) are one frame rate."""
+def plain(values: Settings | Material) -> dict[str, Any]:
+    """The fields as JSON values, each in the type of its default: 24, 24.0 and np.float32(24) are one frame rate."""
     result: dict[str, Any] = {}
     for field in fields(values):
         value = getattr(values, field.name)
@@ -143,11 +155,13 @@ def _plain(values: Settings | Material) -> dict[str, Any]:
     return result
 
 
-def _all_arrays(scene: Scene) -> Iterator[tuple[str, npt.NDArray[Any]]]:
-    for cloth in scene.cloths:
-        yield from _cloth_arrays(cloth).items()
-    for collider in scene.colliders:
-        yield from _collider_arrays(collider).items()
+def _array_digests(arrays: dict[str, npt.NDArray[Any]]) -> dict[str, str]:
+    result = {}
+    for name, array in arrays.items():
+        content = hashlib.sha256(f"{array.dtype.str} {array.shape}".encode())
+        content.update(np.ascontiguousarray(array).data)
+        result[name] = content.hexdigest()[:32]
+    return result
 
 
 def _cloth_arrays(cloth: Cloth) -> dict[str, Any]:
@@ -195,8 +209,7 @@ def _read_header(folder: Path) -> dict[str, Any]:
         raise JobError(f"{path} is not a Taffeta job", "Choose a folder that Taffeta exported")
     if version > VERSION:
         raise JobError(f"{path} has format {version}, this Taffeta reads up to {VERSION}", "Update Taffeta")
-    parts = {"settings": dict, "cloths": list, "colliders": list, "digest": str}
-    if not all(isinstance(header.get(part), kind) for part, kind in parts.items()):
+    if not all(isinstance(header.get(part), kind) for part, kind in {**PARTS, "digest": str}.items()):
         raise _damaged(path)
     return dict(header)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
@@ -36,6 +36,14 @@ EDGE_SHARE = 0.3  #: d̂ and the reserve of contacts, at most, in mean edges at 
 
 class SolverError(RuntimeError):
     """The simulation cannot go on; the text names the frame and the object."""
+
+
+class InterruptionError(RuntimeError):
+    """Somebody asked to stop within a frame; what was computed of it is lost."""
+
+
+def _never() -> bool:
+    return False
 
 
 @dataclass
@@ -102,13 +110,19 @@ class Simulator:
         world = self.backend.host(self._state.x)[: self.cloth_vertices, :3].astype(np.float64) + self._centre
         return [world[a:b] for a, b in zip(self._offsets[:-1], self._offsets[1:], strict=True)]
 
-    def advance_frame(self) -> FrameReport:
-        """Step to the next frame. Raises SolverError when the state is no longer finite."""
+    def advance_frame(self, interrupted: Callable[[], bool] = _never) -> FrameReport:
+        """Step to the next frame. `interrupted` is asked between two steps.
+
+        Raises SolverError when the state is no longer finite, InterruptionError when `interrupted`; this simulator
+        is then between two frames and of no more use.
+        """
         began, settings = time.perf_counter(), self.scene.settings
         detections = self._solver.proximity.detections
         report = FrameReport(self.frame + 1)
         target = None
         for step in range(1, settings.steps_per_frame + 1):
+            if step > 1 and interrupted():
+                raise InterruptionError
             if target is None or not self._static:
                 target = self._target(self.frame + step / settings.steps_per_frame, self._solver)
             self._advance(report, self.frame + step / settings.steps_per_frame, target)

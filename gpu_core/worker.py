@@ -1,16 +1,18 @@
-"""The worker process: `python -m gpu_core.worker JOB --cache CACHE [--resume]`, started in the extension's root.
+"""The worker process: `python -m gpu_core.worker JOB --cache CACHE [--resume | --keep FRAMES]`, started in the
+extension's root.
 
 On standard output one JSON object a line, and nothing else:
 
     {"event": "start", "frames": 48, "backend": "cpu", "device": "…"}
     {"event": "warning", "text": "…"}
-    {"event": "frame", "frame": 2, …the solver's report…, "seconds": 0.8, "done": 2, "frames": 48}
+    {"event": "frame", "frame": 2, …the solver's report…, "seconds": 0.8, "memory": …, "done": 2, "frames": 48}
+    {"event": "certificate", "frame": 2, "intersections": 0, …}
     {"event": "done"} or {"event": "cancelled"}
     {"event": "error", "kind": "scene" | "backend" | "solver" | "disk", "text": "…", "object": "…"}
 
 Exit codes: 0 done, 3 bad scene, job or backend, 5 cancelled, 6 solver or disk failure. SIGTERM, a file named `cancel`
-in the cache folder, or a reader that went away stop it after the frame it works on; the frames are kept and can be
-resumed.
+in the cache folder, or a reader that went away stop it after the step it works on; the frames are kept and can be
+resumed. While a file named `pause` lies there, it waits after its step. The bake's story goes to `bake.log` beside.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import json
 import os
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
@@ -29,13 +32,15 @@ from typing import Any
 
 from .backend import BackendError
 from .bake import Event, bake
-from .cache import CANCEL, CacheError
+from .bake_log import BakeLog
+from .cache import CANCEL, PAUSE, CacheError
 from .disk import DiskError
 from .job import JobError
 from .scene import SceneError
 from .simulator import SolverError
 
 DONE, BAD_SCENE, CANCELLED, FAILED = 0, 3, 5, 6
+PAUSE_LOOK = 0.1  #: s between two looks whether a pause is over
 
 #: Errors that speak to the user; everything else is a fault of ours and goes to the log with its traceback.
 KINDS: dict[type[Exception], str] = {
@@ -73,21 +78,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m gpu_core.worker", description="Bake a Taffeta job folder.")
     parser.add_argument("job", type=Path)
     parser.add_argument("--cache", type=Path, required=True)
-    parser.add_argument("--resume", action="store_true")
+    beginning = parser.add_mutually_exclusive_group()
+    beginning.add_argument("--resume", action="store_true")
+    beginning.add_argument("--keep", type=int, default=0, metavar="FRAMES")
     options = parser.parse_args(arguments)
-    messages, stop, cancel = Messages(), Stop(), options.cache / CANCEL
+    messages, stop = Messages(), Stop()
+    cancel, pause = options.cache / CANCEL, options.cache / PAUSE
+    log = BakeLog(options.job, options.cache, goes_on=options.resume or bool(options.keep))
 
-    def cancelled() -> bool:
+    def stopped() -> bool:
         return stop.asked or messages.reader_is_gone or cancel.exists()
 
+    def cancelled() -> bool:
+        while pause.exists() and not stopped():
+            time.sleep(PAUSE_LOOK)
+        return stopped()
+
+    def send(event: Event) -> None:
+        log.write(event)
+        messages.send(event)
+
     try:
-        bake(options.job, options.cache, resume=options.resume, on_event=messages.send, cancelled=cancelled)
+        bake(options.job, options.cache, resume=options.resume, keep=options.keep, on_event=send, cancelled=cancelled)
     except Exception as error:  # the parent must hear of every failure, of those nobody thought of too
-        messages.send(_error_event(error))
+        send(_error_event(error))
         return BAD_SCENE if _kind(error) in ("scene", "backend") else FAILED
     finally:
         with suppress(OSError):
             cancel.unlink(missing_ok=True)
+            pause.unlink(missing_ok=True)
     return CANCELLED if messages.last == "cancelled" else DONE
 
 

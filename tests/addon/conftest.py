@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -79,3 +80,17 @@ def make_collider(make_object: MakeObject) -> MakeObject:
         return make_object(name, [(-2, -2, -0.5), (2, -2, -0.5), (0, 2, -0.5)], [(0, 1, 2)], "COLLIDER")
 
     return make
+
+
+@pytest.fixture
+def saved_scene(
+    scene: bpy.types.Scene, make_cloth: MakeObject, make_collider: MakeObject, tmp_path: Path
+) -> Iterator[bpy.types.Scene]:
+    """A sheet above a floor, in a saved file of its own folder."""
+    from taffeta.addon import session
+
+    make_cloth(), make_collider()
+    scene.taffeta.backend = "CPU"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    yield scene
+    session.close()

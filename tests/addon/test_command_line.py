@@ -8,11 +8,12 @@ import signal
 import subprocess
 import sys
 import time
+import zlib
 
 import bpy
 import pytest
 
-from taffeta.gpu_core import cache
+from taffeta.gpu_core import cache, json_lines
 
 WAIT = 120  #: s
 
@@ -85,14 +86,35 @@ def test_relative_paths_count_from_where_the_command_runs(shot):
     assert (shot.parent / "out.blend").is_file()
 
 
-def test_check_finds_what_intersects_and_exits_with_1(shot):
-    assert command("bake", shot).returncode == 0
+def pull_through(shot):
+    """One corner of frame 3 is pulled through the sheet and the floor, in the file; returns its checksum."""
     path = shot.parent / "taffeta_cache" / "shot" / "Scene" / "Cloth.pc2"
     frames = cache.read_frames(path).copy()
-    frames[2, 0] = (0.3, 0.3, -3.0)  # one corner pulled through the sheet and the floor
+    frames[2, 0] = (0.3, 0.3, -3.0)
     data = bytearray(path.read_bytes())
     data[32:] = frames.tobytes()
     path.write_bytes(data)
+    return zlib.crc32(frames[2].tobytes())
+
+
+def test_check_refuses_a_frame_that_is_not_what_was_baked(shot):
+    assert command("bake", shot).returncode == 0
+    pull_through(shot)
+    checked = command("check", shot)
+    assert checked.returncode == 3
+    assert "Cloth.pc2 is damaged at frame 3" in checked.stderr
+
+
+def test_check_finds_what_intersects_and_exits_with_1(shot):
+    """As if the solver had made it: the checksum is that of the bad frame."""
+    assert command("bake", shot).returncode == 0
+    checksum = pull_through(shot)
+    path = shot.parent / "taffeta_cache" / "shot" / "Scene" / "frames.jsonl"
+    lines = json_lines.read(path)
+    lines[2]["checksums"]["Cloth"] = checksum
+    path.unlink()
+    for line in lines:
+        json_lines.append(path, line)
     checked = command("check", shot)
     assert checked.returncode == 1
     assert "frame 3: " in checked.stdout

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import importlib
+import time
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 
 import bpy
 import pytest
 
-from taffeta.addon import cache_place, modifier, panels, session
-from taffeta.addon.bake_progress import Phase, Progress
+from taffeta.addon import bake_panels, cache_place, cache_status, modifier, operators, panels, session
+from taffeta.addon.bake_state import BakeState, Phase
+from taffeta.addon.cache_status import Held
 from taffeta.gpu_core.cache import CacheState
+from taffeta.gpu_core.certificate import Certificate
 
 
 @dataclass
@@ -40,6 +44,7 @@ class RecordingLayout:
         operator = getattr(getattr(bpy.ops, category), name).get_rna_type()
         known_icon(icon)
         self.shown.append(("operator", identifier))
+        self.shown.append(("button", operator.name if text is None else text))
         return OperatorProperties({prop.identifier for prop in operator.properties})
 
     def label(self, text="", icon="NONE"):
@@ -52,6 +57,9 @@ class RecordingLayout:
 
     def texts(self) -> str:
         return " ".join(text for kind, text in self.shown if kind in ("label", "progress"))
+
+    def buttons(self) -> list[str]:
+        return [text for kind, text in self.shown if kind == "button"]
 
 
 class OperatorProperties:
@@ -72,7 +80,7 @@ def draw(scene):
         """Every panel that this object gets, in one layout."""
         layout = RecordingLayout()
         with bpy.context.temp_override(object=item):
-            for panel in panels.CLASSES:
+            for panel in (*panels.CLASSES, *bake_panels.CLASSES):
                 if panel.poll(bpy.context):
                     panel.draw(SimpleNamespace(layout=layout), bpy.context)
         return layout
@@ -129,7 +137,7 @@ def test_a_missing_pin_group_is_named(draw, make_cloth):
 
 
 def test_a_running_bake_shows_progress_and_cancel_instead_of_bake(draw, make_cloth, monkeypatch):
-    monkeypatch.setattr(session, "last", Progress(Phase.RUNNING, share=0.5, done=2, frames=4))
+    monkeypatch.setattr(session, "last", BakeState(Phase.RUNNING, share=0.5, done=2, frames=4))
     layout = draw(make_cloth())
     assert "2 / 4 frames" in layout.texts()
     assert ("operator", "taffeta.cancel") in layout.shown
@@ -137,26 +145,21 @@ def test_a_running_bake_shows_progress_and_cancel_instead_of_bake(draw, make_clo
 
 
 def test_a_failure_stays_readable(draw, make_cloth, monkeypatch):
-    monkeypatch.setattr(session, "last", Progress(Phase.FAILED, text="Cloth: diverged at frame 3. " + "word " * 30))
+    monkeypatch.setattr(session, "last", BakeState(Phase.FAILED, text="Cloth: diverged at frame 3. " + "word " * 30))
     assert "diverged at frame 3" in draw(make_cloth()).texts()
 
 
 def test_a_broken_cache_is_shown_on_the_cloth_that_plays_it(draw, make_cloth, monkeypatch):
-    monkeypatch.setattr(session, "cache_state", CacheState.CORRUPT)
-    monkeypatch.setattr(session, "cache_reason", "Cloth.pc2 is cut off")
     item = make_cloth()
-    assert "cut off" not in draw(item).texts()
-    item.modifiers.new(modifier.NAME, "MESH_CACHE")
+    monkeypatch.setattr(cache_status, "held", lambda cloth: Held(CacheState.CORRUPT, "Cloth.pc2 is cut off"))
     assert "cut off" in draw(item).texts()
 
 
 def test_resume_is_offered_where_there_is_something_to_resume(draw, make_cloth, monkeypatch):
     item = make_cloth()
-    bakes = [entry for entry in draw(item).shown if entry == ("operator", "taffeta.bake")]
-    assert len(bakes) == 1
-    monkeypatch.setattr(session, "cache_state", CacheState.PARTIAL)
-    bakes = [entry for entry in draw(item).shown if entry == ("operator", "taffeta.bake")]
-    assert len(bakes) == 2
+    assert "Resume" not in draw(item).buttons()
+    monkeypatch.setattr(cache_status, "held", lambda cloth: Held(CacheState.PARTIAL, "cancelled: 3 of 4 frames"))
+    assert "Resume" in draw(item).buttons()
 
 
 def test_a_cache_left_in_the_temporary_folder_is_warned_of(draw, make_cloth, tmp_path):
@@ -179,3 +182,114 @@ def test_every_panel_belongs_to_physics_and_every_class_goes_with_the_addon(addo
     finally:
         taffeta.register()
     assert hasattr(bpy.types.Object, "taffeta")
+
+
+# The bake, its caches and its frames
+
+
+REPORT = {"frame": 3, "steps": 8, "iterations": 70, "contacts": 12, "smallest_gap": 0.0008, "largest_stretch": 1.02}
+RUNNING = BakeState(
+    Phase.RUNNING,
+    share=0.5,
+    done=2,
+    frames=4,
+    device="Some CPU",
+    latest={**REPORT, "seconds": 0.5, "memory": 200 * 2**20, "unfinished_steps": 0},
+)
+
+
+def test_a_running_bake_shows_what_the_solver_reports(draw, make_cloth, monkeypatch):
+    monkeypatch.setattr(session, "last", RUNNING)
+    layout = draw(make_cloth())
+    for expected in (
+        "Some CPU",
+        "Frame 3: 0.50 s, 70 iterations",
+        "12 contacts, smallest gap 0.8 mm",
+        "1.020, 200 MiB",
+    ):
+        assert expected in layout.texts()
+    assert ("operator", "taffeta.pause") in layout.shown
+
+
+def test_a_paused_bake_can_go_on_from_the_same_button(draw, make_cloth, monkeypatch):
+    monkeypatch.setattr(session, "last", replace(RUNNING, phase=Phase.PAUSED))
+    layout = draw(make_cloth())
+    assert "Paused: 2 / 4 frames" in layout.texts()
+    assert ("operator", "taffeta.pause") in layout.shown
+
+
+@pytest.mark.parametrize("state", list(CacheState))
+def test_every_state_of_a_cache_is_shown_with_its_reason(draw, make_cloth, monkeypatch, state):
+    monkeypatch.setattr(cache_status, "held", lambda cloth: Held(state, "because of this"))
+    texts = draw(make_cloth()).texts()
+    assert state.value.capitalize() in texts
+    assert "because of this" in texts
+    assert f"Cloth: {state.value}" in texts  # in the sidebar's list
+
+
+def test_the_frames_that_are_not_clean_are_listed_and_the_current_one_is_described(draw, make_cloth, monkeypatch):
+    certificates = (
+        Certificate(1, 0),
+        Certificate(2, 3, ("frame 2: the edge 1–2 of Skirt meets triangle 7 of Leg",), released=("Leg and Skirt",)),
+        Certificate(3, 0, steps=8, unfinished_steps=2),
+        Certificate(4),
+    )
+    item = make_cloth()
+    monkeypatch.setattr(
+        cache_status, "held", lambda cloth: Held(CacheState.READY, "4 frames", 4, certificates=certificates)
+    )
+    bpy.context.scene.frame_set(2)
+    texts = draw(item).texts()
+    for expected in ("2 of 4 frames are not clean", "Frame 2: 3 intersections", "triangle 7 of Leg", "no room between"):
+        assert expected in texts
+    bpy.context.scene.frame_set(1)
+    assert "Frame 1: free of intersections" in draw(item).texts()
+    bpy.context.scene.frame_set(4)
+    assert "Frame 4: not checked" in draw(item).texts()
+    bpy.context.scene.frame_set(9)
+    assert "Frame 9 is not in the cache" in draw(item).texts()
+
+
+def test_the_status_bar_shows_a_running_bake_only(addon, monkeypatch):
+    layout = RecordingLayout()
+    bake_panels.draw_status(SimpleNamespace(layout=layout), bpy.context)
+    assert layout.shown == []
+    monkeypatch.setattr(session, "current", SimpleNamespace(state=RUNNING, remaining=80.0))
+    bake_panels.draw_status(SimpleNamespace(layout=layout), bpy.context)
+    assert layout.texts() == "2 / 4 frames  1:20 left"
+    assert ("operator", "taffeta.cancel") in layout.shown
+
+
+def test_drawing_reads_no_disk_and_takes_less_than_a_millisecond_a_panel(draw, saved_scene, monkeypatch):
+    bpy.ops.taffeta.bake()
+    item = bpy.data.objects["Cloth"]
+
+    def forbidden(*arguments, **options):
+        raise AssertionError(f"drawing touches the disk: {arguments}")
+
+    for name in ("open", "io.open", "os.stat", "os.scandir", "os.open"):
+        module, _, function = name.rpartition(".")
+        monkeypatch.setattr(importlib.import_module(module or "builtins"), function, forbidden)
+    draw(item)
+    monkeypatch.undo()
+    for panel in (*panels.CLASSES, *bake_panels.CLASSES):
+        times = []
+        for _ in range(20):
+            layout = RecordingLayout()
+            layout.prop = layout.operator = layout.label = lambda *_, **__: SimpleNamespace()  # not our time
+            with bpy.context.temp_override(object=item):
+                began = time.process_time()
+                panel.draw(SimpleNamespace(layout=layout), bpy.context)
+                times.append(time.process_time() - began)
+        assert sorted(times)[10] < 0.001, panel
+
+
+@pytest.mark.parametrize("name", ["bake", "cancel", "pause", "free", "check", "open_cache"])
+def test_a_grey_button_says_why(scene, make_collider, monkeypatch, name):
+    make_collider()
+    operator = getattr(operators, f"TAFFETA_OT_{name}")
+    said = []
+    stand_in = type("StandIn", (), {"poll_message_set": said.append})
+    assert not operator.poll.__func__(stand_in, bpy.context)
+    assert len(said) == 1
+    assert said[0]

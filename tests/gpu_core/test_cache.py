@@ -15,10 +15,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from taffeta.gpu_core import checkpoint, point_cache
-from taffeta.gpu_core.cache import CacheError, CacheState, CacheWriter, frames_path, free, inspect, locked
+from taffeta.gpu_core import checkpoint, json_lines, point_cache
+from taffeta.gpu_core.cache import CacheError, CacheState, CacheWriter, frames_path, free, inspect, locked, size, verify
 from taffeta.gpu_core.disk import DiskError, disk_errors, write_whole
+from taffeta.gpu_core.job import digest
 from taffeta.gpu_core.point_cache import read_frames, read_header
+from taffeta.gpu_core.program import program
 from taffeta.tests.gpu_core.small_scene import full_scene, small_scene
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,9 +32,9 @@ def scene():
     return small_scene(FRAMES, 2)
 
 
-def write(folder, scene, frames=FRAMES, state="done", digest="digest"):
+def write(folder, scene, frames=FRAMES, state="done"):
     """A cache whose frame i holds the start positions raised by i metres."""
-    writer = CacheWriter(folder, scene, digest, "cpu")
+    writer = CacheWriter(folder, scene, "cpu")
     writer.begin()
     for index in range(frames):
         frame = scene.settings.frame_start + index
@@ -82,8 +84,13 @@ def test_no_key_leaves_the_folder(tmp_path, key):
 
 def test_states(folder, scene, tmp_path):
     assert inspect(tmp_path / "nowhere") == (CacheState.MISSING, f"There is no cache in {tmp_path / 'nowhere'}", 0)
-    assert inspect(folder) == inspect(folder, "digest") == (CacheState.READY, "3 frames", 3)
+    assert inspect(folder) == inspect(folder, digest(scene), program()) == (CacheState.READY, "3 frames", 3)
     assert inspect(folder, "another") == (CacheState.STALE, "The scene has changed since this bake", 3)
+    assert inspect(folder, digest(scene), "another") == (
+        CacheState.STALE,
+        "Another version of Taffeta's solver baked it",
+        3,
+    )
     for state in ("running", "cancelled", "failed"):
         write(folder, scene, 2, state)
         assert inspect(folder) == (CacheState.PARTIAL, f"{state}: 2 of 3 frames", 2)
@@ -140,11 +147,11 @@ def test_files_of_others_are_neither_overwritten_nor_deleted(tmp_path, scene):
     (tmp_path / "sheet.pc2").write_bytes(b"precious")
     assert inspect(tmp_path)[0] is CacheState.CORRUPT
     with pytest.raises(CacheError, match=r"sheet\.pc2 was not written by Taffeta\. Move it away"):
-        CacheWriter(tmp_path, scene, "digest", "cpu").begin()
+        CacheWriter(tmp_path, scene, "cpu").begin()
     free(tmp_path)
     assert (tmp_path / "sheet.pc2").read_bytes() == b"precious"
     (tmp_path / "cache.json").write_text('{"format": "their cache", "version": 7}')
-    for refused in (lambda: CacheWriter(tmp_path, scene, "digest", "cpu").begin(), lambda: free(tmp_path)):
+    for refused in (lambda: CacheWriter(tmp_path, scene, "cpu").begin(), lambda: free(tmp_path)):
         with pytest.raises(CacheError, match=r"cache\.json was not written by Taffeta"):
             refused()
 
@@ -158,13 +165,45 @@ def test_files_of_others_are_neither_overwritten_nor_deleted(tmp_path, scene):
         {"frame_end": 10},
         {"digest": 3},
         {"extra": 1},
-        {"version": 2},
+        {"version": 3},
+        {"kept": "1"},
     ],
 )
 def test_values_that_cannot_be_are_corrupt(folder, change):
     values = json.loads((folder / "cache.json").read_text())
     (folder / "cache.json").write_text(json.dumps({**values, **change}))
     assert inspect(folder)[0] is CacheState.CORRUPT
+
+
+def test_every_damaged_byte_of_a_frame_is_found(folder):
+    verify(folder)
+    path = folder / "sheet.pc2"
+    whole = path.read_bytes()
+    for place in range(32, len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(CacheError, match=rf"sheet\.pc2 is damaged at frame {11 + (place - 32) // 48}"):
+            verify(folder)
+        assert inspect(folder)[0] is CacheState.READY  # which reads headers and sizes only
+    path.write_bytes(whole)
+    verify(folder)
+
+
+def test_a_damaged_report_is_found_and_one_that_was_cut_off_does_not_count(folder):
+    path = folder / "frames.jsonl"
+    whole = path.read_bytes()
+    for place in range(whole.rindex(b"\n", 0, -1)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        with pytest.raises(CacheError, match=r"frames\.jsonl is damaged"):
+            verify(folder)
+    path.write_bytes(whole[:-1])
+    assert [line["frame"] for line in json_lines.read(path)] == [11, 12]
+    with pytest.raises(CacheError, match=r"frames\.jsonl has 2 of 3 frames"):
+        verify(folder)
+
+
+def test_the_size_is_that_of_our_files(folder):
+    (folder / "notes.txt").write_text("mine")
+    assert size(folder) == sum(path.stat().st_size for path in folder.iterdir() if path.name != "notes.txt")
 
 
 def test_free_deletes_the_cache_and_nothing_else(folder):
@@ -188,7 +227,7 @@ def test_a_new_bake_removes_the_files_of_the_cloths_it_no_longer_has(tmp_path, s
 
 
 def test_rewinding_forgets_the_later_frames(folder, scene):
-    writer = CacheWriter(folder, scene, "digest", "cpu")
+    writer = CacheWriter(folder, scene, "cpu")
     before = read_frames(folder / "sheet.pc2").copy()
     writer.rewind(1)
     assert inspect(folder) == (CacheState.PARTIAL, "running: 1 of 3 frames", 1)

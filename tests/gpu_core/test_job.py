@@ -156,7 +156,7 @@ def test_pickled_arrays_are_refused_and_never_run(folder, tmp_path):
         ("[]", "is damaged"),
         ("{}", "is damaged"),
         ('{"format": "something else", "version": 1}', "is not a Taffeta job"),
-        ('{"format": "taffeta job", "version": 2}', "has format 2, this Taffeta reads up to 1. Update Taffeta"),
+        ('{"format": "taffeta job", "version": 3}', "has format 3, this Taffeta reads up to 2. Update Taffeta"),
         ('{"format": "taffeta job", "version": 1}', "is damaged"),
     ],
 )

@@ -1,0 +1,58 @@
+"""A file of JSON objects, one a line, each with a checksum: it grows with a bake and shows damage.
+
+A kill may cut the last line off; that line then does not count. A line damaged anywhere else is an error.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .disk import disk_errors, write_whole
+from .point_cache import CacheError
+
+CHECKSUM = "crc32"
+
+
+def append(path: Path, values: Mapping[str, Any]) -> None:
+    """Add a line and wait until it is on disk. Raises DiskError."""
+    with disk_errors(path), open(path, "ab") as file:
+        file.write(_line(values))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """Every whole line; none where the file is missing. Raises CacheError (a line is damaged), DiskError."""
+    with disk_errors(path):
+        if not path.exists():
+            return []
+        *whole, _cut_off = path.read_bytes().split(b"\n")
+    return [_values(line, path) for line in whole]
+
+
+def truncate(path: Path, lines: int) -> None:
+    """Keep the first lines only. Raises CacheError, DiskError."""
+    kept = read(path)[:lines]
+    write_whole(path, lambda file: file.writelines(_line(values) for values in kept))
+
+
+def _line(values: Mapping[str, Any]) -> bytes:
+    text = json.dumps(dict(values), allow_nan=False)
+    return json.dumps({CHECKSUM: zlib.crc32(text.encode())})[:-1].encode() + b", " + text[1:].encode() + b"\n"
+
+
+def _values(line: bytes, path: Path) -> dict[str, Any]:
+    try:
+        values: dict[str, Any] = json.loads(line)
+        checksum = values.pop(CHECKSUM)
+        whole = checksum == zlib.crc32(json.dumps(values, allow_nan=False).encode())
+    except Exception as error:  # any bytes may stand there
+        raise CacheError(f"{path} is damaged", "Bake again") from error
+    if not whole:
+        raise CacheError(f"{path} is damaged", "Bake again")
+    return values
