@@ -41,7 +41,7 @@ def hard_positions(rng, count):
 
 
 def distance_error(p, edges):
-    """(n,) what docs/theory/float32.md allows closest points: 16u of the size, and uκ² of it or a sliver's half width."""
+    """(n,) what float32.md allows closest points: 16u of the size, and uκ² of it or a sliver's half width."""
     u = 2.0**-24
     sides = np.where(np.asarray(edges)[:, None, None], p[:, [1, 3]] - p[:, [0, 2]], p[:, [2, 3]] - p[:, [1, 1]])
     lengths = np.linalg.norm(sides, axis=2).prod(axis=1)
