@@ -218,7 +218,7 @@ class Simulator:
         elastic = Elastic(backend, assembly, step, scene.settings.gravity, float(parameters.limit == "added"))
         system: GlobalStep | NewtonStep
         if parameters.system == "newton":
-            system = NewtonStep(backend, assembly, parameters.accuracy, parameters.gradients)
+            system = NewtonStep(backend, assembly, parameters.accuracy, parameters.gradients, parameters.multilevel)
         else:
             modes = subspace(assembly.hessian, assembly.free, parameters.large_rank, cache)
             system = GlobalStep(backend, assembly, modes, parameters)
