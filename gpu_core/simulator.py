@@ -117,6 +117,7 @@ class Simulator:
         is then between two frames and of no more use.
         """
         began, settings = time.perf_counter(), self.scene.settings
+        self._solver.proximity.begin_frame()
         detections = self._solver.proximity.detections
         report = FrameReport(self.frame + 1)
         target = None
