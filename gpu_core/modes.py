@@ -103,6 +103,6 @@ def _factorised(matrix: sparse.csr_array) -> Any:
 
 def _interpolation(matrix: sparse.csr_array) -> sparse.csr_array:
     """(n, aggregates): one for each unknown of an aggregate, smoothed by one sweep of damped Jacobi."""
-    number = aggregates(matrix)
+    number, _ = aggregates(matrix, 1 + np.random.default_rng(0).permutation(matrix.shape[0]))
     flat = sparse.csr_array((np.ones(len(number)), (np.arange(len(number)), number)))
     return (flat - sparse.diags_array(DAMPING / matrix.diagonal()) @ (matrix @ flat)).tocsr()

@@ -83,7 +83,7 @@ class Proximity:
         return self._thick(found, kept)
 
     def begin_frame(self) -> None:
-        """Start from nothing, so that a bake that is resumed here goes on with the same candidates in the same order."""
+        """Start from nothing, so that a bake resumed here goes on with the same candidates in the same order."""
         self._candidates = None
 
     def near(self, pairs: Pairs, x0: Any, x1: Any, slack: float) -> Pairs:
@@ -121,7 +121,7 @@ class Proximity:
         return self._candidates
 
     def _culled(self, found: Candidates) -> Candidates:
-        """Those that can come within reach as long as no vertex strays from the last detection by more than the margin."""
+        """Those that can come within reach while no vertex strays from the last detection by more than the margin."""
         xp, broad = self.backend.xp, self.broad_phase
         matters = xp.zeros(found.count, xp.int32)
         reach = (1.0 + 1e-6) * (self.reach + 2.0 * self.margin)

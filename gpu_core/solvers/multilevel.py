@@ -34,7 +34,8 @@ class Multilevel:
         far: sparse.csr_array,
         diagonal: npt.NDArray[np.float64],
     ) -> None:
-        """levels: of `aggregates` of the free vertices. free: (N,) 0 where a pin holds. ring, far, diagonal: NewtonStep's."""
+        """levels: aggregates of the free vertices (`levels_of`). free: (N,) 0 where a pin holds. ring, far, diagonal:
+        what of the matrix never changes, as NewtonStep has it."""
         xp, integers = backend.xp, lambda values: backend.array(values, np.int32)
         sizes = [int(number.max()) + 1 for number in levels]
         self._first = np.concatenate([[0], np.cumsum(sizes)]).astype(int).tolist()
@@ -94,10 +95,12 @@ class Multilevel:
         return [*launches, ("precondition", len(left), vertex)]
 
 
-def levels_of(matrix: sparse.csr_array, free: npt.NDArray[Any]) -> list[npt.NDArray[np.int64]]:
-    """The aggregates of the free vertices, level by level. matrix: (N, N) scalar stiffness of the rest shape."""
+def levels_of(
+    matrix: sparse.csr_array, free: npt.NDArray[Any], rest: npt.NDArray[np.floating]
+) -> list[npt.NDArray[np.int64]]:
+    """The aggregates of the free vertices, level by level. matrix: (N, N) scalar stiffness at rest. rest: (N, 3) m."""
     kept = np.flatnonzero(free)
-    return hierarchy(matrix[kept][:, kept].tocsr()) if len(kept) else []
+    return hierarchy(matrix[kept][:, kept].tocsr(), rest[kept]) if len(kept) else []
 
 
 def _numbered(

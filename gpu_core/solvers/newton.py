@@ -39,7 +39,7 @@ class NewtonStep:
         near, far, diagonal = _split(assembly.constant, ring)
         self._rows = backend.array(far.indptr, np.int32), backend.array(far.indices, np.int32), backend.array(far.data)
         self._near, self._diagonal = backend.array(near), backend.array(diagonal)
-        levels = levels_of(assembly.hessian, assembly.free) if multilevel else []
+        levels = levels_of(assembly.hessian, assembly.free, assembly.rest) if multilevel else []
         self._multilevel = Multilevel(backend, levels, assembly.free, ring, far, diagonal)
         self.rest_diagonal = backend.array(assembly.hessian.diagonal())
         self.total_diagonal, self.added = self.rest_diagonal.copy(), xp.zeros(count, xp.float32)

@@ -14,7 +14,7 @@ from ..scene import SolverPreset
 @dataclass(frozen=True)
 class NdbParameters:
     system: Literal["newton", "constant"] = "newton"  #: matrix of the global step: the energies' curvature at x, or H
-    accuracy: float = 0.1  #: share of the residual that a Newton step may leave (conjugate gradients)
+    accuracy: float = 0.05  #: share of the residual that a Newton step may leave (conjugate gradients)
     multilevel: bool = (
         True  #: preconditioner of the gradients: aggregates of vertices too, or each vertex's block alone
     )
