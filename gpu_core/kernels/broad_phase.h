@@ -11,7 +11,8 @@
 FUNCTION bool overlap(const vec *a, const vec *b)
 {
     vec room = lower(b[1] - a[0], a[1] - b[0]);  // the sign of a difference of floats is exact
-    return (minimum(minimum(room.x, room.y), room.z) >= 0.0f) & (minimum(a[0].w, b[0].w) < 0.0f);
+    int meets = minimum(minimum(room.x, room.y), room.z) >= 0.0f, fresh = minimum(a[0].w, b[0].w) < 0.0f;
+    return meets & fresh;
 }
 
 // Far from the origin a box's border is rounded by more than small inflations: borders give way by this share of their
