@@ -65,7 +65,7 @@ class TAFFETA_PT_solver(ClothPanel, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, chosen = property_column(self), context.scene.taffeta
-        for name in ("step_rate", "tolerance", "self_collision", "strict_start", "preset", "backend"):
+        for name in ("step_rate", "tolerance", "strict_start", "preset", "backend"):
             layout.prop(chosen, name)
         layout.prop(chosen, "cache_folder")
 

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from . import bake_panels, blender_command, handlers, operators, panels, preferences, properties
+from . import (
+    bake_panels,
+    blender_command,
+    fabric_presets,
+    handlers,
+    operators,
+    panels,
+    preferences,
+    properties,
+)
 
-PARTS = (properties, operators, panels, bake_panels, preferences, handlers, blender_command)
+PARTS = (properties, operators, fabric_presets, panels, bake_panels, preferences, handlers, blender_command)
 
 
 def register() -> None:
