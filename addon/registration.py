@@ -7,13 +7,26 @@ from . import (
     blender_command,
     fabric_presets,
     handlers,
+    object_menu,
     operators,
     panels,
     preferences,
     properties,
+    sidebar,
 )
 
-PARTS = (properties, operators, fabric_presets, panels, bake_panels, preferences, handlers, blender_command)
+PARTS = (
+    properties,
+    operators,
+    object_menu,
+    fabric_presets,
+    panels,
+    bake_panels,
+    sidebar,
+    preferences,
+    handlers,
+    blender_command,
+)
 
 
 def register() -> None:
