@@ -23,6 +23,7 @@ from ..gpu_core.scene import Scene, SceneError
 from . import cache_place, cache_status, keys, writeback
 from .bake_state import BakeState, Effect, Event, Phase, transition
 from .gather import FrameRange, cloth_objects, gather_by_frame
+from .gpu_libraries import libraries
 
 IDLE_WAIT = 0.02  #: s between two looks at the worker, where a caller waits
 LAST_WORDS = frozenset({"done", "cancelled", "error"})  #: of a worker, before it ends
@@ -170,8 +171,9 @@ class Bake:
         job.save(scene, self.folder / cache_place.JOB)
         keys.store(blender_scene, cloth_objects(blender_scene))
         cache_place.claim(self.folder, blender_scene, self._blend)
+        folder, resume = self.folder, self.order.resume
         self._process = BakeProcess(
-            self.folder / cache_place.JOB, self.folder, resume=self.order.resume, keep=keep
+            folder / cache_place.JOB, folder, resume=resume, keep=keep, libraries=libraries()
         )  # fmt: skip
 
     def _pause_worker(self) -> None:

@@ -47,6 +47,9 @@ class RecordingLayout:
         self.shown.append(("button", operator.name if text is None else text))
         return OperatorProperties({prop.identifier for prop in operator.properties})
 
+    def box(self):
+        return self
+
     def label(self, text="", icon="NONE"):
         known_icon(icon)
         self.shown.append(("label", text))
