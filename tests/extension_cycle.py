@@ -1,6 +1,7 @@
-"""Runs in a process of one Blender: install the zip, test itself, bake, play, free, remove. Prints DONE at the end.
+"""Runs in a process of one Blender: install the zip, test itself, GPU libraries in and out, bake, play, free, remove.
+Prints DONE at the end.
 
-    python extension_cycle.py ZIP FOLDER
+    python extension_cycle.py ZIP WHEELS FOLDER
 
 The environment names throw-away user resources. A failed check ends the process with a traceback.
 """
@@ -20,7 +21,7 @@ NAME = "bl_ext.user_default.taffeta"
 FRAMES = 4
 
 
-def main(package: Path, folder: Path) -> None:
+def main(package: Path, wheels: Path, folder: Path) -> None:
     bpy.ops.extensions.package_install_files(filepath=str(package), repo="user_default", enable_on_install=True)
     # the operator returns FINISHED even where it failed
     assert addon_utils.check(NAME) == (True, True), addon_utils.check(NAME)
@@ -28,6 +29,7 @@ def main(package: Path, folder: Path) -> None:
     answer = sys.modules[f"{NAME}.addon.preferences"]._test.answer
     assert all(check["passed"] for check in answer["checks"]), answer
     assert NAME in bpy.context.preferences.addons, "no preferences"
+    gpu_libraries_come_and_go(wheels)
     sheet = tiny_scene()
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "tiny.blend"))
 
@@ -45,6 +47,16 @@ def main(package: Path, folder: Path) -> None:
     assert not hasattr(bpy.types.Object, "taffeta")
     assert not hasattr(bpy.types.Scene, "taffeta")
     print("DONE", bpy.app.version_string, flush=True)
+
+
+def gpu_libraries_come_and_go(wheels: Path) -> None:
+    """Into the extension's own folder, which an update of the extension leaves alone."""
+    assert bpy.ops.taffeta.gpu_install(wheels=str(wheels), any_machine=True) == {"FINISHED"}
+    (found,) = Path(bpy.utils.extension_path_user(NAME, path="gpu")).iterdir()
+    assert (found / "cupy").is_dir(), list(found.iterdir())
+    assert sys.modules[f"{NAME}.addon.gpu_libraries"].libraries() == (found,)
+    assert bpy.ops.taffeta.gpu_uninstall() == {"FINISHED"}
+    assert not found.exists()
 
 
 def tiny_scene() -> bpy.types.Object:
@@ -68,4 +80,4 @@ def positions(sheet: bpy.types.Object, frame: int) -> np.ndarray:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(*map(Path, sys.argv[1:]))
