@@ -21,6 +21,7 @@ ICONS = {
     CacheState.CORRUPT: "ERROR",
     CacheState.MISSING: "REMOVE",
 }
+BAKING = "Being baked"
 FRAMES_SHOWN = 8
 
 
@@ -123,9 +124,12 @@ def statistics_lines(state: BakeState) -> list[str]:
 def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bpy.types.Object) -> None:
     """State, reason, size and folder of one garment's cache."""
     state, reason = cache_status.garment(context.scene, cloth)
-    layout.label(text=state.value.capitalize(), icon=ICONS[state])
-    if reason:
-        message(layout, context, reason, "BLANK1")
+    if session.baking(cloth):
+        layout.label(text=BAKING, icon="TIME")
+    else:
+        layout.label(text=state.value.capitalize(), icon=ICONS[state])
+        if reason:
+            message(layout, context, reason, "BLANK1")
     own, held = modifier.find(cloth), cache_status.held(cloth)
     if own is not None and bpy.data.filepath and cache_place.is_temporary(own.filepath):
         text = "This cache lies in a temporary folder that is lost when Blender closes: bake again"

@@ -46,8 +46,8 @@ class TAFFETA_OT_fabric_preset_add(AddPresetBase, bpy.types.Operator):
     bl_description = "Save the active cloth's fabric under this name, or delete one that was saved"
     preset_menu = "TAFFETA_PT_fabric_presets"
     preset_subdir = FOLDER
-    preset_defines = ["cloth = bpy.context.object.taffeta.cloth"]
-    preset_values = [f"cloth.{name}" for name in SAVED]
+    # In full, for with a name of one's own Blender 4.3 cannot write presets under Python 3.13.
+    preset_values = [f"bpy.context.object.taffeta.cloth.{name}" for name in SAVED]
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -16,6 +16,7 @@ from . import gpu_libraries, session
 from .command_info import card_lines
 from .gpu_libraries import PINS, VARIABLE, Installation
 from .json_process import JsonProcess
+from .panels import message
 
 TICK = 0.2  #: s between two looks at what runs
 BAKING = "A bake is running: wait for it or cancel it"
@@ -159,11 +160,11 @@ class TAFFETA_OT_gpu_uninstall(bpy.types.Operator):
         return {"FINISHED"}
 
 
-def draw(layout: bpy.types.UILayout, preferences: bpy.types.AddonPreferences) -> None:
+def draw(layout: bpy.types.UILayout, context: bpy.types.Context, preferences: bpy.types.AddonPreferences) -> None:
     """The section in the preferences."""
     layout.label(text="Graphics card", icon="MEMORY")
     for text in card_lines(_card) if _card else ["Not looked at yet"]:
-        layout.label(text=text, icon="BLANK1")
+        message(layout, context, text, "BLANK1")
     if _card and not _card["problem"]:
         layout.label(text="Taffeta can use it" if _versions else "It needs the GPU libraries", icon="BLANK1")
     layout.operator("taffeta.gpu_look", icon="VIEWZOOM")
@@ -179,7 +180,7 @@ def draw(layout: bpy.types.UILayout, preferences: bpy.types.AddonPreferences) ->
     row.operator("taffeta.gpu_uninstall", icon="TRASH")
     if _installation is not None:
         icon = {"done": "CHECKMARK", "cancelled": "INFO"}.get(_installation.state, "ERROR")
-        layout.label(text=_installation.text, icon=icon)
+        message(layout, context, _installation.text, icon)
     for name, version in _versions.items():
         old = f", this Taffeta is tested with {PINS[name]}: install again" if version != PINS[name] else ""
         layout.label(text=f"{name} {version}{old}", icon="ERROR" if old else "BLANK1")

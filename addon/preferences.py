@@ -80,7 +80,7 @@ class TAFFETA_AP_preferences(bpy.types.AddonPreferences):
 
     def draw(self, context: bpy.types.Context) -> None:
         draw_self_test(self.layout.column())
-        gpu_preferences.draw(self.layout.box().column(), self)
+        gpu_preferences.draw(self.layout.box().column(), context, self)
 
 
 def draw_self_test(column: bpy.types.UILayout) -> None:

@@ -119,6 +119,10 @@ class Bake:
         """Seconds to go, or None while nobody knows."""
         return self._process.eta if self._process is not None else None
 
+    def bakes(self, cloth: bpy.types.Object) -> bool:
+        """Is this one of its garments?"""
+        return cloth.session_uid in self._uids.values()
+
     def _trouble(self, kind: str, error: Exception, culprit: str = "") -> None:
         self.handle({"event": "error", "kind": kind, "text": str(error), "object": culprit})
 
@@ -271,6 +275,11 @@ def finish(context: bpy.types.Context) -> BakeState:
 def state() -> BakeState:
     """Of the running bake, or of the last one."""
     return current.state if current is not None else last
+
+
+def baking(cloth: bpy.types.Object) -> bool:
+    """Is it in the running bake? What its cache is worth will be looked up at the end."""
+    return current is not None and current.bakes(cloth)
 
 
 def close() -> None:

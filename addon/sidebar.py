@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 import bpy
 
-from . import cache_status
-from .bake_panels import FRAMES_SHOWN, ICONS, amount, draw_bake
+from . import cache_status, session
+from .bake_panels import BAKING, FRAMES_SHOWN, ICONS, amount, draw_bake
 from .cache_status import Held
 from .checks import troubles
 from .gather import members
@@ -42,7 +42,10 @@ class TAFFETA_PT_sidebar_garments(SidebarPanel, bpy.types.Panel):
             row = column.row(align=True)
             row.operator("taffeta.select", text=cloth.name, icon="MOD_CLOTH").name = cloth.name
             row.prop(cloth.taffeta.cloth, "preset", text="")
-            row.label(text=state.value.capitalize(), icon=ICONS[state])
+            if session.baking(cloth):
+                row.label(text="Baking", icon="TIME")
+            else:
+                row.label(text=state.value.capitalize(), icon=ICONS[state])
         _draw_rest(layout, len(garments))
         if not garments:
             layout.label(text="No object is cloth yet")
@@ -77,7 +80,10 @@ class TAFFETA_PT_sidebar_cache(ClothSidebarPanel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout, garments = self.layout, cache_status.garments(context.scene)
         for cloth, state, reason in garments[:ROWS_SHOWN]:
-            message(layout, context, f"{cloth.name}: {reason or state.value}", ICONS[state])
+            if session.baking(cloth):
+                layout.label(text=f"{cloth.name}: {BAKING.lower()}", icon="TIME")
+            else:
+                message(layout, context, f"{cloth.name}: {reason or state.value}", ICONS[state])
         _draw_rest(layout, len(garments))
         caches = _caches(cloth for cloth, _, _ in garments)
         if caches:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from taffeta.addon import cache_status, checks, sidebar
+from taffeta.addon import cache_status, checks, session, sidebar
 from taffeta.addon.cache_status import Held
 from taffeta.addon.gather import members
 from taffeta.addon.witness import Witness
@@ -62,6 +62,15 @@ def test_the_size_of_a_bake_that_two_garments_share_counts_once(draw, make_cloth
     assert "3.0 MiB, 1.0 GiB free" in texts
     assert "Skirt: 4 frames" in texts
     assert "Cape: 4 frames" in texts
+
+
+def test_a_garment_in_the_running_bake_is_shown_so_and_no_other(draw, make_cloth, monkeypatch):
+    skirt = make_cloth("Skirt").session_uid
+    make_cloth("Cape")
+    bake = SimpleNamespace(bakes=lambda cloth: cloth.session_uid == skirt)
+    monkeypatch.setattr(session, "current", bake)
+    assert draw("garments").texts() == "Baking Missing"
+    assert draw("cache").texts() == "Skirt: being baked Cape: Not baked"
 
 
 def test_the_checks_show_what_is_not_clean(draw, make_cloth, monkeypatch):
