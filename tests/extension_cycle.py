@@ -33,6 +33,7 @@ def main(package: Path, wheels: Path, folder: Path) -> None:
     sheet = tiny_scene()
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "tiny.blend"))
 
+    fabrics_come_and_go(sheet)
     assert bpy.ops.taffeta.bake() == {"FINISHED"}
     start, end = positions(sheet, 1), positions(sheet, FRAMES)
     assert end[:, 2].mean() < start[:, 2].mean(), "the sheet does not fall"
@@ -52,11 +53,25 @@ def main(package: Path, wheels: Path, folder: Path) -> None:
 def gpu_libraries_come_and_go(wheels: Path) -> None:
     """Into the extension's own folder, which an update of the extension leaves alone."""
     assert bpy.ops.taffeta.gpu_install(wheels=str(wheels), any_machine=True) == {"FINISHED"}
-    (found,) = Path(bpy.utils.extension_path_user(NAME, path="gpu")).iterdir()
+    (found,) = sys.modules[f"{NAME}.addon.gpu_libraries"].libraries()
+    assert found.parent == Path(bpy.utils.extension_path_user(NAME, path="gpu"))
     assert (found / "cupy").is_dir(), list(found.iterdir())
-    assert sys.modules[f"{NAME}.addon.gpu_libraries"].libraries() == (found,)
     assert bpy.ops.taffeta.gpu_uninstall() == {"FINISHED"}
     assert not found.exists()
+
+
+def fabrics_come_and_go(sheet: bpy.types.Object) -> None:
+    """Saved, loaded and deleted as Blender's own presets."""
+    cloth = sheet.taffeta.cloth
+    cloth.density = 0.5
+    bpy.ops.taffeta.fabric_preset_add(name="Mine")
+    bpy.ops.taffeta.quick_cloth(fabric="SILK")
+    assert cloth.preset == "SILK"
+    bpy.ops.taffeta.fabric_preset_load(filepath=bpy.utils.preset_find("Mine", "taffeta/fabric"))
+    assert (cloth.preset, cloth.density) == ("CUSTOM", 0.5)
+    bpy.ops.taffeta.fabric_preset_add(name="Mine", remove_name=True)
+    assert not bpy.utils.preset_find("Mine", "taffeta/fabric")
+    cloth.preset = "COTTON"
 
 
 def tiny_scene() -> bpy.types.Object:
