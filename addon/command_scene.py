@@ -25,7 +25,6 @@ from . import cache_place, cache_status, session
 from .bake_state import BakeState, Phase
 from .gather import FrameRange, cloth_objects, gather
 from .report import CommandError, Exit, Report
-from .writeback import blend_path
 
 ROOT_PACKAGE = __package__.rpartition(".")[0]
 FINDINGS_SHOWN = 3  #: per frame
@@ -186,7 +185,7 @@ def _report_bake(report: Report, bake: session.Bake, progress: BakeState) -> Non
 def _save(out: Path, chosen: Path | None) -> None:
     """Save the baked scene; it remembers a cache folder that was chosen on the command line."""
     if chosen is not None:
-        bpy.context.scene.taffeta.cache_folder = blend_path(chosen, out)
+        bpy.context.scene.taffeta.cache_folder = cache_place.blend_path(chosen, out)
     _save_as(out)
 
 

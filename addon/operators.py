@@ -27,7 +27,7 @@ SCOPES = (
 REDRAWN = frozenset({"PROPERTIES", "VIEW_3D", "STATUSBAR"})
 
 
-def _stay_out(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
+def stay_out(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
     """Whether a bake, a render or Edit Mode is in the way; the button then says so."""
     if session.current is not None:
         operator.poll_message_set(RUNNING)
@@ -76,7 +76,7 @@ class TAFFETA_OT_bake(bpy.types.Operator):
         if not any(cloth_objects(context.scene)):
             cls.poll_message_set("No object of this scene has the role Cloth")
             return False
-        return not _stay_out(cls, context)
+        return not stay_out(cls, context)
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
@@ -231,7 +231,7 @@ class TAFFETA_OT_free(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return not _stay_out(cls, context) and _any_baked(cls, context)
+        return not stay_out(cls, context) and _any_baked(cls, context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
@@ -251,7 +251,7 @@ class TAFFETA_OT_check(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return not _stay_out(cls, context) and _any_baked(cls, context)
+        return not stay_out(cls, context) and _any_baked(cls, context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         cache_status.check(context)

@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
-from . import bake_panels, blender_command, handlers, operators, panels, preferences, properties
+from . import (
+    bake_panels,
+    blender_command,
+    finalise,
+    finalise_panel,
+    handlers,
+    operators,
+    panels,
+    preferences,
+    properties,
+)
 
-PARTS = (properties, operators, panels, bake_panels, preferences, handlers, blender_command)
+PARTS = (
+    properties,
+    operators,
+    finalise,
+    panels,
+    bake_panels,
+    finalise_panel,
+    preferences,
+    handlers,
+    blender_command,
+)
 
 
 def register() -> None:
