@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
@@ -13,7 +14,7 @@ from ..gpu_core.cache import CacheState
 from . import baked_frames, cache_place, cache_status, keys, to_file, to_mesh, to_shape_keys, velocity, writeback
 from .baked_frames import BakedFrames
 from .command_file import failures, open_file, save
-from .gather import cloth_objects
+from .gather import FrameRange, cloth_objects
 from .report import CommandError, Exit, Report
 
 
@@ -21,7 +22,7 @@ def export(options: Namespace, report: Report) -> None:
     out = options.out.resolve()
     _require_sense(options, out)
     open_file(options, report)
-    with failures():
+    with failures(), _frame_range(options.frames):
         cloths = _chosen(options.objects)
         play_own(bpy.context.scene)
         cache_status.check(bpy.context)
@@ -40,6 +41,18 @@ def export(options: Namespace, report: Report) -> None:
         return
     report.values |= {"saved": str(out), "bytes": out.stat().st_size}
     report.lines.append(f"saved {out}")
+
+
+@contextmanager
+def _frame_range(frames: FrameRange | None) -> Iterator[None]:
+    """The scene has the range that was baked, where that is not its own; otherwise its cache counts as stale."""
+    scene = bpy.context.scene
+    before = scene.frame_start, scene.frame_end
+    scene.frame_start, scene.frame_end = frames or before
+    try:
+        yield
+    finally:
+        scene.frame_start, scene.frame_end = before
 
 
 def play_own(scene: bpy.types.Scene) -> None:

@@ -58,6 +58,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
 
     export = commands.add_parser("export", help="turn a whole cache into something that needs none")
     _add_scene(export)
+    _add_frames(export)
     export.add_argument("--out", type=Path, required=True, metavar="FILE", help="FILE.abc, FILE.usdc or FILE.blend")
     export.add_argument("--as", dest="kind", choices=BLEND_KINDS, help="what the cloth is in FILE.blend")
     export.add_argument(

@@ -34,6 +34,7 @@ def convert(context: bpy.types.Context, baked: BakedFrames, absolute: bool) -> b
     cloth = baked.cloth
     mesh = new_mesh(context, cloth, baked.positions[0], f"{cloth.name} Shape Keys")
     item = cloth.copy()
+    item.make_local(clear_liboverride=True)  # the copy of a library override would be one
     item.data, item.name = mesh, mesh.name
     try:
         item.taffeta.role = "NONE"

@@ -62,6 +62,18 @@ def test_a_bake_that_did_not_save_the_file_is_exported_all_the_same(taffeta, sav
     assert taffeta("export", shot, "--out", tmp_path / "out.abc")[0] == 0
 
 
+def test_a_bake_of_other_frames_than_the_files_is_exported_with_these_frames(taffeta, saved_scene, tmp_path):
+    shot, out = tmp_path / "shot.blend", tmp_path / "out.blend"
+    assert taffeta("bake", shot, "--frames", "2:3")[0] == 0
+    code, answer = taffeta("export", shot, "--out", out, "--as", "shape-keys")
+    assert code == 3
+    assert "frame end is 4, was 3" in answer["error"]["text"]
+    code, answer = taffeta("export", shot, "--out", out, "--as", "shape-keys", "--frames", "2:3")
+    assert (code, answer["frames"]) == (0, [2, 3])
+    bpy.ops.wm.open_mainfile(filepath=str(out))
+    assert (bpy.context.scene.frame_start, bpy.context.scene.frame_end) == (1, 4)
+
+
 @pytest.mark.parametrize(
     "words",
     [

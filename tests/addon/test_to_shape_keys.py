@@ -9,7 +9,7 @@ import pytest
 from taffeta.addon import cache_status
 from taffeta.gpu_core import cache
 from taffeta.tests.addon.baking import played
-from taffeta.tests.addon.finalising import item, simulated, without_refining
+from taffeta.tests.addon.finalising import choose, item, simulated, without_refining
 
 
 def test_absolute_shape_keys_are_the_cache_to_the_bit_at_every_frame_and_outside_its_range(baked):
@@ -98,3 +98,25 @@ def test_a_failure_halfway_leaves_nothing_that_looks_like_shape_keys(baked, monk
         bpy.ops.taffeta.to_shape_keys()
     assert (len(bpy.data.objects), len(bpy.data.meshes)) == before
     assert not item().hide_render
+
+
+def test_shape_keys_of_a_library_override_outlive_the_library(saved_scene, tmp_path):
+    """Blender keeps no shape key of an override whose mesh is linked; the copy is a local object."""
+    wardrobe = tmp_path / "wardrobe.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(wardrobe))
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(str(wardrobe), link=True) as (_, wanted):
+        wanted.objects = ["Cloth"]
+    scene, linked = bpy.context.scene, bpy.data.objects["Cloth"]
+    scene.collection.objects.link(linked)
+    cloth = linked.override_create(remap_local_usages=True)
+    scene.frame_end, scene.taffeta.backend = 4, "CPU"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "dressed.blend"))
+    bpy.ops.taffeta.bake()
+    choose(cloth)
+    expected = simulated(scene)
+    assert bpy.ops.taffeta.to_shape_keys() == {"FINISHED"}
+    bpy.ops.wm.save_mainfile()
+    wardrobe.unlink()
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    np.testing.assert_allclose(played(item("Cloth Shape Keys"), 4), expected[3], rtol=0, atol=2e-7)
