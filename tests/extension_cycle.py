@@ -1,4 +1,4 @@
-"""Runs in a process of one Blender: install the zip, test itself, bake, finalise, free, remove. At the end: DONE.
+"""Runs in a process of one Blender: install the zip, test itself, bake, finalise, command, free, remove. Then: DONE.
 
     python extension_cycle.py ZIP FOLDER
 
@@ -37,9 +37,19 @@ def main(package: Path, folder: Path) -> None:
     cached = list(folder.rglob("*.pc2"))
     assert len(cached) == 1, cached
     finalise(sheet, folder)
+    command = sys.modules[f"{NAME}.addon.blender_command"]._run
+    for words in (
+        "check",
+        "export --out FOLDER/again.abc",
+        "job --out FOLDER/job",
+        "run FOLDER/job",
+        "fetch --from FOLDER/job",
+    ):
+        assert command(words.replace("FOLDER", str(folder)).split()) == 0, words
+    assert np.array_equal(positions(sheet, FRAMES), end)
 
     assert bpy.ops.taffeta.free() == {"FINISHED"}
-    assert not list(folder.rglob("*.pc2"))
+    assert not list((folder / "taffeta_cache").rglob("*.pc2"))
     assert np.array_equal(positions(sheet, FRAMES), start), "the mesh is not what it was"
 
     addon_utils.disable(NAME, default_set=True)
