@@ -30,7 +30,7 @@ def text(scene: bpy.types.Scene, state: BakeState) -> str:
 
 def without_paths(report: str) -> str:
     """Folders become an ellipsis, file names stay; the user's name goes wherever else it stands."""
-    shortened = PATH.sub("…/", report.replace(str(Path.home()), "/home/user"))
+    shortened = PATH.sub("…/", report).replace(str(Path.home()), "~")
     try:
         name = getpass.getuser()
     except (OSError, KeyError, ImportError):  # a container without users

@@ -1,5 +1,5 @@
 // A float that counts what is done to it: the kernels compiled with it report their own arithmetic.
-// One for + − × ÷ and the square root, a power as one too; comparisons, signs and copies are free.
+// One for + − × ÷ and the square root, a power and a logarithm as one too; comparisons, signs and copies are free.
 #pragma once
 #include <atomic>
 #include <cmath>
@@ -34,6 +34,7 @@ static inline bool operator==(counted a, counted b) { return a.value == b.value;
 static inline bool operator!=(counted a, counted b) { return a.value != b.value; }
 static inline counted sqrtf(counted a) { return ++operations, std::sqrt(a.value); }
 static inline counted powf(counted a, counted b) { return ++operations, std::pow(a.value, b.value); }
+static inline counted logf(counted a) { return ++operations, std::log(a.value); }
 static inline counted fabsf(counted a) { return std::fabs(a.value); }
 
 extern "C" __attribute__((visibility("default"))) long long taffeta_operations() { return operations; }

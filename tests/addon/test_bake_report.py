@@ -75,7 +75,7 @@ def test_the_report_holds_no_personal_path(saved_scene, tmp_path):
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("/home/jane/films/shot 10/Cloth.pc2 is cut off", "…/Cloth.pc2 is cut off"),
+        ("/mnt/jane/films/shot 10/Cloth.pc2 is cut off", "…/Cloth.pc2 is cut off"),
         (r"C:\Users\Jane\films\shot.blend holds it", "…/shot.blend holds it"),
         (r"\\server\jane\shot.blend", "…/shot.blend"),
         ("9 / 12 frames, 0.5 m/s, 3/4, and/or", "9 / 12 frames, 0.5 m/s, 3/4, and/or"),
