@@ -7,6 +7,8 @@ from typing import Any
 
 import bpy
 
+from .reader import number
+
 SCENE = "scene"  #: in place of an object's name
 SWITCHES = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
 
@@ -34,7 +36,8 @@ def assign(scene: bpy.types.Scene, owner: str, name: str, text: str) -> Any:
         setattr(group, name, _value(group.bl_rna.properties[name], text))
     except ValueError as error:
         raise AssignmentError(f"{owner}.{name} cannot be {text!r}: {error}") from error
-    return getattr(group, name)
+    value = getattr(group, name)
+    return number(value) if isinstance(value, float) else value
 
 
 def _groups(scene: bpy.types.Scene, owner: str) -> list[bpy.types.PropertyGroup]:

@@ -34,7 +34,7 @@ def test_anything_else_is_usage(text):
 @pytest.mark.parametrize(
     ("owner", "name", "text", "value"),
     [
-        ("Cloth", "density", "0.25", 0.25),
+        ("Cloth", "density", "0.2", 0.2),
         ("Cloth", "pin_group", "Hem", "Hem"),
         ("Cloth", "preset", "denim", "DENIM"),
         ("Cloth", "role", "collider", "COLLIDER"),
