@@ -31,7 +31,7 @@ REDRAWN = frozenset({"PROPERTIES", "VIEW_3D", "STATUSBAR"})
 _has_baked = Witness(lambda item: item.taffeta.role == "CLOTH" and modifier.find(item) is not None)
 
 
-def _stay_out(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
+def stay_out(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
     """Whether a bake, a render or Edit Mode is in the way; the button then says so."""
     if session.current is not None:
         operator.poll_message_set(RUNNING)
@@ -80,7 +80,7 @@ class TAFFETA_OT_bake(bpy.types.Operator):
         if not has_cloth(context.scene):
             cls.poll_message_set("No object of this scene has the role Cloth")
             return False
-        return not _stay_out(cls, context)
+        return not stay_out(cls, context)
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
@@ -234,7 +234,7 @@ class TAFFETA_OT_free(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return not _stay_out(cls, context) and _any_baked(cls, context)
+        return not stay_out(cls, context) and _any_baked(cls, context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
@@ -254,7 +254,7 @@ class TAFFETA_OT_check(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return not _stay_out(cls, context) and _any_baked(cls, context)
+        return not stay_out(cls, context) and _any_baked(cls, context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         cache_status.check(context)

@@ -1,5 +1,5 @@
-"""Runs in a process of one Blender: install the zip, test itself, GPU libraries in and out, bake, play, free, remove.
-Prints DONE at the end.
+"""Runs in a process of one Blender: install the zip, test itself, GPU libraries and fabrics in and out, bake, finalise,
+command, free, remove. Then: DONE.
 
     python extension_cycle.py ZIP WHEELS FOLDER
 
@@ -39,9 +39,20 @@ def main(package: Path, wheels: Path, folder: Path) -> None:
     assert end[:, 2].mean() < start[:, 2].mean(), "the sheet does not fall"
     cached = list(folder.rglob("*.pc2"))
     assert len(cached) == 1, cached
+    finalise(sheet, folder)
+    command = sys.modules[f"{NAME}.addon.blender_command"]._run
+    for words in (
+        "check",
+        "export --out FOLDER/again.abc",
+        "job --out FOLDER/job",
+        "run FOLDER/job",
+        "fetch --from FOLDER/job",
+    ):
+        assert command(words.replace("FOLDER", str(folder)).split()) == 0, words
+    assert np.array_equal(positions(sheet, FRAMES), end)
 
     assert bpy.ops.taffeta.free() == {"FINISHED"}
-    assert not list(folder.rglob("*.pc2"))
+    assert not list((folder / "taffeta_cache").rglob("*.pc2"))
     assert np.array_equal(positions(sheet, FRAMES), start), "the mesh is not what it was"
 
     addon_utils.disable(NAME, default_set=True)
@@ -72,6 +83,46 @@ def fabrics_come_and_go(sheet: bpy.types.Object) -> None:
     bpy.ops.taffeta.fabric_preset_add(name="Mine", remove_name=True)
     assert not bpy.utils.preset_find("Mine", "taffeta/fabric")
     cloth.preset = "COTTON"
+
+
+def finalise(sheet: bpy.types.Object, folder: Path) -> None:
+    """Everything a cache can become shows what the sheet showed, to float32."""
+    baked = [positions(sheet, frame) for frame in range(1, FRAMES + 1)]
+    assert bpy.ops.taffeta.velocity() == {"FINISHED"}
+    for export, load, name in (
+        (bpy.ops.taffeta.export_alembic, bpy.ops.wm.alembic_import, "sheet.abc"),
+        (bpy.ops.taffeta.export_usd, bpy.ops.wm.usd_import, "sheet.usdc"),
+    ):
+        choose(sheet)
+        assert export(filepath=str(folder / name)) == {"FINISHED"}
+        before = set(bpy.data.objects)
+        load(filepath=str(folder / name), set_frame_range=False)
+        show_same(next(new for new in set(bpy.data.objects) - before if new.type == "MESH"), baked, velocities=True)
+    for absolute in (False, True):
+        choose(sheet)
+        assert bpy.ops.taffeta.to_shape_keys(absolute=absolute) == {"FINISHED"}
+        show_same(bpy.context.object, baked)
+        sheet.hide_set(False)
+    choose(sheet)
+    bpy.context.scene.frame_set(2)
+    assert bpy.ops.taffeta.to_mesh() == {"FINISHED"}
+    show_same(bpy.context.object, [baked[1]] * FRAMES)
+    choose(sheet)
+
+
+def choose(item: bpy.types.Object) -> None:
+    bpy.ops.object.select_all(action="DESELECT")
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+
+
+def show_same(item: bpy.types.Object, baked: list[np.ndarray], velocities: bool = False) -> None:
+    for index, expected in enumerate(baked):
+        assert np.abs(positions(item, index + 1) - expected).max() < 1e-7, (item.name, index)
+    if velocities:
+        mesh = item.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+        found = np.array([tuple(value.vector) for value in mesh.attributes["velocity"].data])
+        assert np.allclose(found, (baked[-1] - baked[-2]) * bpy.context.scene.render.fps, atol=1e-5), item.name
 
 
 def tiny_scene() -> bpy.types.Object:
