@@ -11,8 +11,7 @@ import pytest
 
 from taffeta.extension import PLATFORMS, build, command_line, tags
 from taffeta.gpu_core.backend.build import file_name, machine
-
-from .addon.wheels import build as build_wheels
+from taffeta.tests.addon.wheels import build as build_wheels
 
 ROOT = Path(__file__).resolve().parents[1]
 CYCLE = Path(__file__).with_name("extension_cycle.py")

@@ -20,9 +20,8 @@ from taffeta.addon import command_info, gpu_libraries, gpu_preferences, session
 from taffeta.addon.gpu_libraries import PINS, Installation, installed
 from taffeta.addon.report import Report
 from taffeta.gpu_core.graphics_card import ask
-
-from . import wheels
-from .recording_layout import RecordingLayout
+from taffeta.tests.addon import wheels
+from taffeta.tests.addon.recording_layout import RecordingLayout
 
 ROOT = Path(__file__).resolve().parents[2]
 NO_CARD = pytest.mark.skipif(ask().installed, reason="this machine has an NVIDIA driver")

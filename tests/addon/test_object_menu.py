@@ -8,8 +8,7 @@ import bpy
 import pytest
 
 from taffeta.addon import object_menu
-
-from .recording_layout import RecordingLayout
+from taffeta.tests.addon.recording_layout import RecordingLayout
 
 
 def select(*names: str) -> None:

@@ -14,8 +14,7 @@ from taffeta.addon.bake_state import BakeState, Phase
 from taffeta.addon.cache_status import Held
 from taffeta.gpu_core.cache import CacheState
 from taffeta.gpu_core.certificate import Certificate
-
-from .recording_layout import RecordingLayout
+from taffeta.tests.addon.recording_layout import RecordingLayout
 
 
 @pytest.fixture

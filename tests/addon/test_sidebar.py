@@ -13,8 +13,7 @@ from taffeta.addon.gather import members
 from taffeta.addon.witness import Witness
 from taffeta.gpu_core.cache import CacheState
 from taffeta.gpu_core.certificate import Certificate
-
-from .recording_layout import RecordingLayout
+from taffeta.tests.addon.recording_layout import RecordingLayout
 
 
 @pytest.fixture
