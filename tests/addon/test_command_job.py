@@ -13,9 +13,10 @@ import bpy
 import numpy as np
 import pytest
 
-from taffeta.addon import cache_status
+from taffeta.addon import cache_status, gpu_libraries
 from taffeta.gpu_core import cache
 from taffeta.gpu_core.cache import CacheState
+from taffeta.tests.addon import wheels
 from taffeta.tests.addon.baking import LONG, folder, frames, played
 from taffeta.tests.addon.commanding import Commands
 
@@ -157,3 +158,11 @@ def test_a_copy_that_breaks_off_leaves_the_bake_that_was_there(taffeta, job, tmp
     assert "The disk is full" in answer["error"]["text"]
     monkeypatch.undo()
     assert taffeta("check", shot)[0] == 0
+
+
+def test_a_farm_names_the_folder_of_its_gpu_libraries(job, tmp_path, monkeypatch):
+    installation = gpu_libraries.Installation(tmp_path / "gpu", wheels.build(tmp_path / "wheels"), any_machine=True)
+    installation.wait()
+    monkeypatch.setenv(gpu_libraries.VARIABLE, str(tmp_path / "gpu"))
+    done = elsewhere("run", job, "--backend", "cuda", "--json")
+    assert "there is no CUDA device" in json.loads(done.stdout)["error"]["text"], "other libraries were found"
