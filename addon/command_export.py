@@ -28,7 +28,7 @@ def export(options: Namespace, report: Report) -> None:
         cache_status.check(bpy.context)
         baked = [_read(cloth) for cloth in cloths]
         for frames in baked if options.velocity else []:
-            velocity.add(frames)
+            velocity.add(frames, velocity.write(frames))
         if out.suffix == ".blend":
             made = [_convert(frames, options) for frames in baked]
         else:
@@ -107,7 +107,7 @@ def _convert(frames: BakedFrames, options: Namespace) -> bpy.types.Object:
     context = bpy.context
     match options.kind:
         case "velocity":
-            velocity.add(frames)
+            velocity.add(frames, velocity.write(frames))
             return frames.cloth
         case "mesh":
             frame = context.scene.frame_current if options.frame is None else options.frame

@@ -53,7 +53,7 @@ class Finalising(bpy.types.Operator):
         return {"FINISHED"}
 
     def finalise(self, context: bpy.types.Context, baked: Sequence[BakedFrames]) -> str:
-        """Do it and say what was done. Raises SceneError, CacheError, DiskError."""
+        """Do it and say what was done. Raises SceneError, CacheError, DiskError before any object is changed."""
         raise NotImplementedError
 
 
@@ -74,6 +74,8 @@ class TAFFETA_OT_to_shape_keys(Finalising):
         return cls.bl_rna.properties["absolute"].description if properties.absolute else cls.bl_description
 
     def finalise(self, context: bpy.types.Context, baked: Sequence[BakedFrames]) -> str:
+        for frames in baked if self.absolute else []:
+            to_shape_keys.require_few(frames)
         made = [to_shape_keys.convert(context, frames, self.absolute) for frames in baked]
         select(context, made)
         return f"{sum(len(frames.positions) for frames in baked)} shape keys on {names(made)}"
@@ -101,8 +103,8 @@ class TAFFETA_OT_velocity(Finalising):
     )
 
     def finalise(self, context: bpy.types.Context, baked: Sequence[BakedFrames]) -> str:
-        for frames in baked:
-            velocity.add(frames)
+        for frames, path in [(frames, velocity.write(frames)) for frames in baked]:
+            velocity.add(frames, path)
         return f"{names([frames.cloth for frames in baked])} has velocities"
 
 

@@ -27,10 +27,10 @@ def convert(context: bpy.types.Context, baked: BakedFrames, absolute: bool) -> b
             goes with further keys of the artist's.
 
     Raises:
-        SceneError: there are more frames than absolute keys can have.
+        SceneError: see `require_few`.
     """
-    if absolute and PER_FRAME * (len(baked.positions) - 1) > LAST_TIME:
-        raise SceneError(baked.cloth.name, "too many frames for absolute keys", "Choose relative ones, or a file")
+    if absolute:
+        require_few(baked)
     cloth = baked.cloth
     mesh = new_mesh(context, cloth, baked.positions[0], f"{cloth.name} Shape Keys")
     item = cloth.copy()
@@ -50,6 +50,12 @@ def convert(context: bpy.types.Context, baked: BakedFrames, absolute: bool) -> b
     cloth.hide_set(True)
     cloth.hide_render = True
     return item
+
+
+def require_few(baked: BakedFrames) -> None:
+    """Raises SceneError where there are more frames than absolute keys can have."""
+    if PER_FRAME * (len(baked.positions) - 1) > LAST_TIME:
+        raise SceneError(baked.cloth.name, "too many frames for absolute keys", "Choose relative ones, or a file")
 
 
 def _drop_modifiers(item: bpy.types.Object) -> None:

@@ -6,6 +6,7 @@ beside the cache, and geometry nodes on the cloth copy them. So they play withou
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import BinaryIO
 
 import bpy
@@ -27,19 +28,25 @@ def find(cloth: bpy.types.Object) -> bpy.types.Modifier | None:
     return found if found is not None and found.type == "NODES" else None
 
 
-def add(baked: BakedFrames) -> None:
-    """Give the cloth its velocities, in place of those it may have.
+def write(baked: BakedFrames) -> Path:
+    """Write the velocities beside the cache; the file that `add` takes.
 
     Raises:
         CacheError: the cache lies in a folder that is lost when Blender closes.
         DiskError: they cannot be written.
     """
-    cloth, folder = baked.cloth, baked.path.parent / cache_place.VELOCITIES
+    folder = baked.path.parent / cache_place.VELOCITIES
     if cache_place.is_temporary(str(folder)):
-        raise CacheError(f"The cache of {cloth.name} lies in a temporary folder", "Save the file first")
+        raise CacheError(f"The cache of {baked.cloth.name} lies in a temporary folder", "Save the file first")
     make_folder(folder)
     path = folder / baked.path.name
     write_whole(path, lambda file: _write(file, baked))
+    return path
+
+
+def add(baked: BakedFrames, path: Path) -> None:
+    """Give the cloth the velocities that were written, in place of those it may have."""
+    cloth = baked.cloth
     remove(cloth)
     mesh = bpy.data.meshes.new(f"{cloth.name} Velocity")
     mesh.vertices.add(baked.vertices)

@@ -32,7 +32,7 @@ def noise(scene, make_cloth, tmp_path) -> BakedFrames:
         point_cache.append(path, frame)
     modifier.play(cloth.modifiers.new(modifier.NAME, "MESH_CACHE"), str(path), 1)
     baked = BakedFrames(cloth, path, positions, 1, FPS)
-    velocity.add(baked)
+    velocity.add(baked, velocity.write(baked))
     return baked
 
 

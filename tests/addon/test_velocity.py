@@ -9,7 +9,7 @@ import pytest
 from taffeta.addon import cache_place, cache_status, velocity
 from taffeta.gpu_core import cache
 from taffeta.tests.addon.baking import folder, played
-from taffeta.tests.addon.finalising import FPS, attribute, differences, item, simulated, without_refining
+from taffeta.tests.addon.finalising import FPS, attribute, choose, differences, item, simulated, without_refining
 
 
 def test_velocities_are_finite_differences_of_the_frames_per_second(baked):
@@ -43,6 +43,16 @@ def test_velocities_do_not_make_a_bake_stale_and_are_no_part_of_its_scene(baked)
     bpy.ops.taffeta.velocity()
     bpy.ops.taffeta.check()
     assert cache_status.garment(baked, item())[0] is cache.CacheState.READY
+
+
+def test_where_one_file_cannot_be_written_no_cloth_gets_velocities(saved_scene, make_cloth, monkeypatch):
+    make_cloth("Upper").location.z = 0.2
+    bpy.ops.taffeta.bake()
+    choose(item(), item("Upper"))
+    (folder(saved_scene) / cache_place.VELOCITIES / "Upper.pc2.new").mkdir(parents=True)
+    with pytest.raises(RuntimeError, match=r"Upper\.pc2"):
+        bpy.ops.taffeta.velocity()
+    assert [velocity.find(cloth) for cloth in (item(), item("Upper"))] == [None, None]
 
 
 def test_velocities_of_a_file_that_was_never_saved_are_refused(baked, monkeypatch):
