@@ -29,4 +29,5 @@ class TAFFETA_PT_finalise(ClothPanel, bpy.types.Panel):
         row.operator("taffeta.velocity", text="Velocity", icon="FORCE_WIND")
 
 
-register, unregister = bpy.utils.register_classes_factory((TAFFETA_PT_finalise,))
+CLASSES = (TAFFETA_PT_finalise,)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)
