@@ -62,8 +62,14 @@ class BakedFrames:
 
 
 def trouble(scene: bpy.types.Scene, cloth: bpy.types.Object) -> CacheError | None:
-    """Why this cloth cannot be finalised, as far as memory knows: cheap enough for drawing."""
+    """Why this cloth cannot be finalised, as far as memory knows: cheap enough for drawing, once."""
     return _trouble(cloth, *cache_status.garment(scene, cloth))
+
+
+def known_trouble(cloth: bpy.types.Object) -> CacheError | None:
+    """The same without a look at the scene, which may have changed since the bake: for every button of every draw."""
+    held = cache_status.held(cloth)
+    return _trouble(cloth, held.state, held.reason)
 
 
 def read(context: bpy.types.Context, cloth: bpy.types.Object) -> BakedFrames:

@@ -38,7 +38,7 @@ class Finalising(bpy.types.Operator):
         if not cloths:
             cls.poll_message_set("No cloth is selected")
             return False
-        error = next(filter(None, (baked_frames.trouble(context.scene, cloth) for cloth in cloths)), None)
+        error = next(filter(None, map(baked_frames.known_trouble, cloths)), None)
         if error is not None:
             cls.poll_message_set(str(error))
         return error is None

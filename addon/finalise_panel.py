@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import bpy
 
-from .panels import ClothPanel
+from . import baked_frames
+from .panels import ClothPanel, message
 
 
 class TAFFETA_PT_finalise(ClothPanel, bpy.types.Panel):
@@ -12,7 +13,11 @@ class TAFFETA_PT_finalise(ClothPanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
+        error = baked_frames.trouble(context.scene, context.object)
+        if error is not None:
+            message(self.layout, context, str(error), "ERROR")
         column = self.layout.column()
+        column.enabled = error is None
         row = column.row(align=True)
         row.operator("taffeta.to_shape_keys", text="Shape Keys", icon="SHAPEKEY_DATA")
         row.operator("taffeta.to_shape_keys", text="Absolute").absolute = True
@@ -24,4 +29,5 @@ class TAFFETA_PT_finalise(ClothPanel, bpy.types.Panel):
         row.operator("taffeta.velocity", text="Velocity", icon="FORCE_WIND")
 
 
-register, unregister = bpy.utils.register_classes_factory((TAFFETA_PT_finalise,))
+CLASSES = (TAFFETA_PT_finalise,)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -103,11 +103,23 @@ def test_a_blender_without_alembic_says_so(baked, monkeypatch):
     assert not to_file.unavailable(".usdc")
 
 
-def test_the_panel_has_a_button_for_each(baked):
+def drawn() -> RecordingLayout:
     layout = RecordingLayout()
     with bpy.context.temp_override(object=item()):
         assert finalise_panel.TAFFETA_PT_finalise.poll(bpy.context)
         finalise_panel.TAFFETA_PT_finalise.draw(SimpleNamespace(layout=layout), bpy.context)
+    return layout
+
+
+def test_the_panel_greys_all_where_the_scene_has_changed_since_the_bake_and_says_so(baked):
+    assert drawn().enabled
+    item().taffeta.cloth.density = 0.5
+    assert "density is 0.5, was 0.12. Bake again" in drawn().texts()
+    assert not drawn().enabled
+
+
+def test_the_panel_has_a_button_for_each(baked):
+    layout = drawn()
     assert {name for kind, name in layout.shown if kind == "operator"} == {f"taffeta.{name}" for name in BUTTONS}
 
 
