@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,23 +14,25 @@ from typing import Any
 
 from ..gpu_core.bake_process import ROOT, worker_environment
 
+PATIENCE = 300.0  #: s until a process is given up; on a graphics card it may have to compile the kernels first
 LONGEST_WORDS = 500  #: characters of what a process said before it died
 
 
 class JsonProcess:
     """Starts when made. `answer` is None while it runs, then what the module printed, or what `broken` makes of it."""
 
-    def __init__(self, module: str, *arguments: str, libraries: Sequence[Path] = (), patience: float = 60.0) -> None:
-        """libraries: folders that come first on its module path. patience: s until it is given up."""
+    def __init__(self, module: str, *arguments: str, libraries: Sequence[Path] = ()) -> None:
+        """libraries: folders that come first on its module path."""
         self.answer: dict[str, Any] | None = None
-        self._deadline = time.monotonic() + patience
+        self._deadline = time.monotonic() + PATIENCE
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # a pipe that nobody reads would stop it when full
         self._process = subprocess.Popen(
             [sys.executable, "-s", "-m", module, *arguments],
             cwd=ROOT,
             env=worker_environment(libraries),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=self._errors,
             encoding="utf-8",
             errors="replace",
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
@@ -44,12 +47,12 @@ class JsonProcess:
         if self.answer is None and time.monotonic() > self._deadline:
             self._process.kill()
         if self.answer is None and self._process.poll() is not None:
-            output, errors = self._process.communicate()
+            output, _ = self._process.communicate()
             with suppress(ValueError):
                 self.answer = json.loads(output)
             if self.answer is None:
-                words = errors.strip()[-LONGEST_WORDS:]
-                self.answer = self.broken(f"ended with code {self._process.returncode}: {words}")
+                self.answer = self.broken(f"ended with code {self._process.returncode}: {self._last_words()}")
+            self._errors.close()
         return self.answer
 
     def wait(self) -> dict[str, Any]:
@@ -60,6 +63,13 @@ class JsonProcess:
         return self.answer
 
     def kill(self) -> None:
-        """End it now."""
-        self._process.kill()
-        self._process.communicate()
+        """End it now; nothing happens where it has ended."""
+        if self.answer is None:
+            self._process.kill()
+            self._process.communicate()
+            self._errors.close()
+            self.answer = self.broken("was ended")
+
+    def _last_words(self) -> str:
+        self._errors.seek(0)
+        return self._errors.read().decode("utf-8", "replace").strip()[-LONGEST_WORDS:]
