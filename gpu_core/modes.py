@@ -15,12 +15,13 @@ import scipy.linalg
 import scipy.sparse as sparse
 import scipy.sparse.linalg as linalg
 
+from .aggregation import aggregates
+
 DIRECT = 12_000  #: unknowns up to which Lanczos alone is quick
 GUARD = 8  #: modes that are refined beside those that are asked for, since the last ones converge last
 STEPS, SWEEPS = 3, 2  #: of refinement, and of damped Jacobi on either side of a coarse solve
 DAMPING = 0.66  #: of Jacobi, 4/3 over a λ_max(D⁻¹H) of 2
 ROUGH = 1e-2  #: tolerance of the coarse eigenvalues, which are refined
-STRONG = 0.08  #: of √(h_ii h_jj), from which two unknowns are neighbours
 
 Dense = npt.NDArray[Any]
 
@@ -102,27 +103,6 @@ def _factorised(matrix: sparse.csr_array) -> Any:
 
 def _interpolation(matrix: sparse.csr_array) -> sparse.csr_array:
     """(n, aggregates): one for each unknown of an aggregate, smoothed by one sweep of damped Jacobi."""
-    number = _aggregates(matrix)
+    number, _ = aggregates(matrix, 1 + np.random.default_rng(0).permutation(matrix.shape[0]))
     flat = sparse.csr_array((np.ones(len(number)), (np.arange(len(number)), number)))
     return (flat - sparse.diags_array(DAMPING / matrix.diagonal()) @ (matrix @ flat)).tocsr()
-
-
-def _aggregates(matrix: sparse.csr_array) -> npt.NDArray[np.int64]:
-    """Number of the aggregate (n,) of each unknown: a root, no two of them within two rings, and what is nearest."""
-    diagonal, entries = matrix.diagonal(), matrix.tocoo()
-    near = np.abs(entries.data) >= STRONG * np.sqrt(diagonal[entries.row] * diagonal[entries.col])
-    graph = sparse.csr_array((entries.data[near], (entries.row[near], entries.col[near])), shape=matrix.shape)
-
-    def best(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """The largest value of each unknown and its neighbours; rows hold their diagonal, so none is empty."""
-        return np.asarray(np.maximum.reduceat(values[graph.indices], graph.indptr[:-1]))
-
-    rank = 1 + np.random.default_rng(0).permutation(matrix.shape[0])
-    root: Dense = np.zeros(matrix.shape[0], bool)
-    while rank.any():
-        root |= (rank > 0) & (rank == best(best(rank)))
-        rank[best(best(root.astype(np.int64))) > 0] = 0
-    number = np.where(root, np.cumsum(root), 0)
-    while not number.all():
-        number = np.where(number > 0, number, best(number))
-    return number - 1

@@ -117,6 +117,7 @@ class Simulator:
         is then between two frames and of no more use.
         """
         began, settings = time.perf_counter(), self.scene.settings
+        self._solver.proximity.begin_frame()
         detections = self._solver.proximity.detections
         report = FrameReport(self.frame + 1)
         target = None
@@ -218,7 +219,7 @@ class Simulator:
         elastic = Elastic(backend, assembly, step, scene.settings.gravity, float(parameters.limit == "added"))
         system: GlobalStep | NewtonStep
         if parameters.system == "newton":
-            system = NewtonStep(backend, assembly, parameters.accuracy, parameters.gradients)
+            system = NewtonStep(backend, assembly, parameters.accuracy, parameters.gradients, parameters.multilevel)
         else:
             modes = subspace(assembly.hessian, assembly.free, parameters.large_rank, cache)
             system = GlobalStep(backend, assembly, modes, parameters)

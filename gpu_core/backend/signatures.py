@@ -20,6 +20,7 @@ HEADERS = (
     "motion.h",
     "relaxation.h",
     "curvature.h",
+    "multilevel.h",
     "conjugate_gradient.h",
     "subspace.h",
     "broad_phase.h",

@@ -52,30 +52,45 @@ class BroadPhase:
             for count in (surface.vertices, len(found.edge_corners), len(surface.triangles))
         )
         self.trees = [xp.zeros((2 * ((2 << depth) - 1), 4), xp.float32) for depth in self.depths]
-        self._inflation = 0.0
+        self.start, self.end = (xp.zeros((surface.vertices, 4), xp.float32) for _ in range(2))  #: of the sweeps
+        self._stray, self._inflation = xp.zeros(surface.vertices, xp.float32), 0.0
 
     def detect(self, x0: Any, x1: Any, reach: float, margin: float) -> Candidates:
         """All pairs that can come within `reach` while each vertex takes any part of its way from x0 to x1.
 
-        margin: the candidates stay complete (`covers`) while no vertex leaves its sweep by more than this. m
+        margin: the candidates stay complete while no vertex strays from its way (`stray`) by more. m
         Raises TooManyPairsError, rather than drop any.
         """
-        self._inflation = 0.5 * reach
-        self._refit(x0, x1, 0.5 * reach + margin)
+        self._inflation = 0.5 * reach + margin
+        return self.renew(x0, x1, self.backend.xp.ones(self.vertices, bool))
+
+    def renew(self, x0: Any, x1: Any, fresh: Any) -> Candidates:
+        """All pairs with at least one of the `fresh` (V,) vertices, whose ways are now those from x0 to x1; the other
+        vertices keep the ways that they were last given, all of them the reach and margin of the last `detect`.
+
+        Raises TooManyPairsError.
+        """
+        xp = self.backend.xp
+        self.start[:], self.end[:] = (
+            xp.where(fresh[:, None], new, old) for new, old in ((x0, self.start), (x1, self.end))
+        )
+        self._refit(fresh.astype(xp.int32))
         pairs = [self._overlaps(0, 0, 0)]
         if len(self.depths) > 1:
             pairs.append(self._overlaps(0, 1, 1 << self.depths[0]))
-        return self._collect(self.backend.xp.concatenate(pairs))
+        return self._collect(xp.concatenate(pairs))
 
-    def covers(self, x0: Any, x1: Any) -> bool:
-        """Whether the last detection's candidates are complete for this sweep too."""
-        escaped = self.backend.array([0], np.int32)
-        self.backend.launch("sweep_escape", self.vertices, x0, x1, self.vertex_box, self._inflation, escaped)
-        return int(escaped[0]) == 0
+    def stray(self, x0: Any, x1: Any) -> Any:
+        """(V,) how far a vertex on its way from x0 to x1 strays at most from the way it was last given, m.
 
-    def _refit(self, x0: Any, x1: Any, inflation: float) -> None:
+        Overwritten by the next call.
+        """
+        self.backend.launch("sweep_stray", self.vertices, x0, x1, self.start, self.end, self._stray)
+        return self._stray
+
+    def _refit(self, fresh: Any) -> None:
         launches: list[tuple[str, int, tuple[Any, ...]]] = [
-            ("swept_box", len(corners) if size > 1 else self.vertices, (x0, x1, corners, size, inflation, box))
+            ("swept_box", len(box) // 2, (self.start, self.end, fresh, corners, size, self._inflation, box))
             for corners, size, box in (
                 (self.vertex_corners, 1, self.vertex_box),
                 (self.edge_corners, 2, self.edge_box),

@@ -14,7 +14,8 @@ from .patches import Surface
 from .tangles import pair_key
 
 REST_SHARE = 0.3  #: thickness of a pair of one cloth, at most, as a share of its rest distance (method.md §14)
-MARGIN_SHARE = 0.15  #: how far a vertex may leave its sweep before the broad phase is redone, in mean edge lengths
+MARGIN_SHARE = 0.05  #: how far a vertex may stray before its part of the broad phase is redone, in mean edge lengths
+FEW = 0.3  #: share of the vertices up to which it is quicker to redo their part than all of it
 
 
 @dataclass(frozen=True)
@@ -73,16 +74,17 @@ class Proximity:
 
     def pairs(self, x0: Any, x1: Any) -> Pairs:
         """Pairs that can come within thickness and activation while each vertex takes any part of its way x0 → x1."""
-        if self._candidates is None or not self.broad_phase.covers(x0, x1):
-            self._candidates = self.broad_phase.detect(x0, x1, self.reach, self.margin)
-            self.detections += 1
-        found, xp = self._candidates, self.backend.xp
+        found, xp = self._complete(x0, x1), self.backend.xp
         matters = xp.zeros(found.count, xp.int32)
         self.backend.launch("candidate_reach", found.count, found.feature, found.corner, x0, x1, self.reach, matters)
         kept = xp.flatnonzero(matters).astype(xp.int32)
         if len(self.freed):
             kept = kept[~xp.isin(pair_key(found.feature[kept, 0], found.feature[kept, 1]), self.freed)]
         return self._thick(found, kept)
+
+    def begin_frame(self) -> None:
+        """Start from nothing, so that a bake resumed here goes on with the same candidates in the same order."""
+        self._candidates = None
 
     def near(self, pairs: Pairs, x0: Any, x1: Any, slack: float) -> Pairs:
         """The pairs that can become contacts in the motion x0 → x1, give or take `slack`."""
@@ -99,6 +101,35 @@ class Proximity:
         gap = xp.full(pairs.count + 1, self.reach, xp.float32)
         self.backend.launch("pair_separation", pairs.count, pairs.feature, pairs.corner, x, gap)
         return max(0.0, float(gap.min()))
+
+    def _complete(self, x0: Any, x1: Any) -> Candidates:
+        """The candidates, brought up to date for this motion."""
+        xp, broad, found = self.backend.xp, self.broad_phase, self._candidates
+        strayed = None if found is None else broad.stray(x0, x1) > self.margin
+        many = self.broad_phase.vertices if strayed is None else int(strayed.sum())
+        if found is None or strayed is None or many > FEW * len(strayed):
+            self._candidates = self._culled(broad.detect(x0, x1, self.reach, self.margin))
+            self.detections += 1
+        elif many > 0:
+            renewed = self._culled(broad.renew(x0, x1, strayed))
+            others = xp.flatnonzero(~strayed[found.corner].any(axis=1))
+            self._candidates = Candidates(
+                len(others) + renewed.count,
+                xp.concatenate([found.feature[others], renewed.feature]),
+                xp.concatenate([found.corner[others], renewed.corner]),
+            )
+        return self._candidates
+
+    def _culled(self, found: Candidates) -> Candidates:
+        """Those that can come within reach while no vertex strays from the last detection by more than the margin."""
+        xp, broad = self.backend.xp, self.broad_phase
+        matters = xp.zeros(found.count, xp.int32)
+        reach = (1.0 + 1e-6) * (self.reach + 2.0 * self.margin)
+        self.backend.launch(
+            "candidate_reach", found.count, found.feature, found.corner, broad.start, broad.end, reach, matters
+        )
+        kept = xp.flatnonzero(matters)
+        return Candidates(len(kept), found.feature[kept], found.corner[kept])
 
     def _thick(self, found: Candidates, kept: Any) -> Pairs:
         xp, count = self.backend.xp, len(kept)

@@ -85,8 +85,22 @@ FUNCTION bool sweeps_apart(const int *corner, const vec *x, const vec *x1, bool 
     return maximum(maximum(maximum(a.x, b.x), maximum(a.y, b.y)), maximum(a.z, b.z)) > (1.0f + 1e-6f) * reach;
 }
 
-// 1 for a candidate that can matter in the motion from x to x1 whatever fraction of it each vertex takes: no axis, and
-// not the direction between its closest points, keeps the absolute paths of its sides farther apart than `reach`.
+// The smallest gap between the absolute paths p[k] → end[k] of the two sides along n.
+FUNCTION float gap_between_paths(vec n, const vec p[4], const vec end[4], bool edges)
+{
+    float gap[2];
+    int sides = first_side(edges);
+    for (int k = 0; k < 4; ++k) {
+        float sign = k < sides ? 1.0f : -1.0f, least = minimum(sign * dot(n, p[k]), sign * dot(n, end[k]));
+        float *extent = gap + (k < sides ? 0 : 1);
+        *extent = k == 0 || k == sides ? least : minimum(*extent, least);
+    }
+    return gap[0] + gap[1];
+}
+
+// 1 for a candidate that can matter in the motion from x to x1 whatever fraction of it each vertex takes: no axis, and not
+// the direction between its sides' middles (cheap, and enough for most) or closest points, keeps the absolute paths of its
+// sides farther apart than `reach`.
 KERNEL void candidate_reach(int i, const int *feature, const int *corner, const vec *x, const vec *x1, float reach,
                             int *matters)
 {
@@ -94,21 +108,18 @@ KERNEL void candidate_reach(int i, const int *feature, const int *corner, const 
     bool edges = feature[2 * i] < 0;
     matters[i] = 0;
     if (sweeps_apart(c, x, x1, edges, reach)) return;
-    vec p[4], end[4], origin = x[c[0]];
-    float square = 0.0f, gap[2];
+    vec p[4], end[4], origin = x[c[0]], zero = make_vec(0.0f, 0.0f, 0.0f);
+    float square = 0.0f;
     load_corners(c, x, p);
     for (int k = 0; k < 4; ++k) {
         end[k] = x1[c[k]] - origin;
         square = maximum(square, maximum(dot(p[k], p[k]), dot(end[k], end[k])));
     }
-    vec n = direction(gap_vector(p, closest_points(p, edges).weight), make_vec(0.0f, 0.0f, 0.0f));
-    int sides = first_side(edges);
-    for (int k = 0; k < 4; ++k) {
-        float sign = k < sides ? 1.0f : -1.0f, least = minimum(sign * dot(n, p[k]), sign * dot(n, end[k]));
-        float *extent = gap + (k < sides ? 0 : 1);
-        *extent = k == 0 || k == sides ? least : minimum(*extent, least);
-    }
-    matters[i] = gap[0] + gap[1] <= reach + ROUNDING * sqrtf(square);
+    float most = reach + ROUNDING * sqrtf(square);
+    vec apart = edges ? 0.5f * (p[0] + p[1]) - 0.5f * (p[2] + p[3]) : p[0] - 0.33333333f * (p[1] + p[2] + p[3]);
+    if (gap_between_paths(direction(apart, zero), p, end, edges) > most) return;
+    vec n = direction(gap_vector(p, closest_points(p, edges).weight), zero);
+    matters[i] = gap_between_paths(n, p, end, edges) <= most;
 }
 
 // Who has to wait where a pair collides at t: the corners that come nearer to the other side, along the direction between

@@ -1,19 +1,21 @@
 // Swept boxes, the patch tree, and the candidate pairs that its overlapping patches hold (method.md §5).
 //
-// A box is two vec: low, high. The tree is a complete binary tree in heap order over 2^depth patches.
+// A box is two vec: low, high; the fourth number of low is −1 where the box is new, and only pairs with a new one of the two
+// are looked for: all in a detection, what strayed from it later. The tree is a complete binary tree in heap order over 2^depth patches.
 // Variable-length output is made in two passes of the same kernel: with writing = 0 it counts, with 1 it writes at
 // start[element]; so buffers always fit, nothing is dropped, and the order never depends on the device.
 #pragma once
 #include "vector.h"
 
+// Two boxes that overlap, one of them new.
 FUNCTION bool overlap(const vec *a, const vec *b)
 {
     vec room = lower(b[1] - a[0], a[1] - b[0]);  // the sign of a difference of floats is exact
-    return minimum(minimum(room.x, room.y), room.z) >= 0.0f;
+    return (minimum(minimum(room.x, room.y), room.z) >= 0.0f) & (minimum(a[0].w, b[0].w) < 0.0f);
 }
 
 // Far from the origin a box's border is rounded by more than small inflations: borders give way by this share of their
-// coordinates, 16 unit roundoffs, of which the sum needs 3 and `sweep_escape` 8 (docs/theory/float32.md).
+// coordinates, 16 unit roundoffs, of which the sum needs 3 (docs/theory/float32.md).
 const float BORDER = 9.5367431640625e-7f;  // 2^-20
 
 FUNCTION float widened(float inflation, float a, float b)
@@ -21,17 +23,21 @@ FUNCTION float widened(float inflation, float a, float b)
     return inflation + BORDER * (maximum(fabsf(a), fabsf(b)) + inflation);
 }
 
-// Box of one primitive of `size` corners swept from x0 to x1.
-KERNEL void swept_box(int i, const vec *x0, const vec *x1, const int *corners, int size, float inflation, vec *box)
+// Box of one primitive of `size` corners swept from x0 to x1. fresh: (vertices) 1 where the sweep is new.
+KERNEL void swept_box(int i, const vec *x0, const vec *x1, const int *fresh, const int *corners, int size, float inflation,
+                      vec *box)
 {
     vec low = x0[corners[size * i]], high = low;
+    bool any = false;
     for (int k = 0; k < size; ++k) {
-        vec a = x0[corners[size * i + k]], b = x1[corners[size * i + k]];
-        low = lower(low, lower(a, b)), high = upper(high, upper(a, b));
+        int v = corners[size * i + k];
+        low = lower(low, lower(x0[v], x1[v])), high = upper(high, upper(x0[v], x1[v]));
+        any |= fresh[v] != 0;
     }
     vec margin = make_vec(widened(inflation, low.x, high.x), widened(inflation, low.y, high.y),
                           widened(inflation, low.z, high.z));
     box[2 * i] = low - margin, box[2 * i + 1] = high + margin;
+    box[2 * i].w = any ? -1.0f : 0.0f;
 }
 
 // Leaf of patch p. first_patch: of the tree among all patches.
@@ -173,20 +179,14 @@ KERNEL void candidates(int i, const int *patches, const vec *patch_boxes, const 
     if (!writing) start[i] = out.count;
 }
 
-// Does [low, high], inflated, lie within [box_low, box_high]? Rounding makes it say no, never yes.
-FUNCTION bool inside(float low, float high, float box_low, float box_high, float inflation)
+// How far either end of a vertex's way x0 → x1 lies from the way `from` → `to`, and rounding: so far does all of it, at most.
+KERNEL void sweep_stray(int v, const vec *x0, const vec *x1, const vec *from, const vec *to, float *stray)
 {
-    float margin = inflation + 0.125f * BORDER * (maximum(fabsf(box_low), fabsf(box_high)) + inflation);
-    return low >= box_low + margin && high <= box_high - margin;
-}
-
-// 1 where the sweep of a vertex has left the box it was detected with: then the candidates no longer cover it.
-KERNEL void sweep_escape(int v, const vec *x0, const vec *x1, const vec *vertex_box, float inflation, int *escaped)
-{
-    vec low = lower(x0[v], x1[v]), high = upper(x0[v], x1[v]);
-    vec box_low = vertex_box[2 * v], box_high = vertex_box[2 * v + 1];
-    bool covered = inside(low.x, high.x, box_low.x, box_high.x, inflation) &&
-                   inside(low.y, high.y, box_low.y, box_high.y, inflation) &&
-                   inside(low.z, high.z, box_low.z, box_high.z, inflation);
-    if (!covered) ATOMIC_MAXIMUM(escaped, 1);
+    vec way = to[v] - from[v], ends[2] = {x0[v] - from[v], x1[v] - from[v]};
+    float square = dot(way, way), most = 0.0f;
+    for (int k = 0; k < 2; ++k) {
+        float t = square > 0.0f ? clamp(dot(ends[k], way) / square, 0.0f, 1.0f) : 0.0f;
+        most = maximum(most, length(ends[k] - t * way) + BORDER * (length(ends[k]) + sqrtf(square)));
+    }
+    stray[v] = most;
 }

@@ -7,13 +7,6 @@
 // Below this, in J, sums of squares leave float32's normal range: nothing is left to solve, and the iterations stand still.
 const float NOTHING = 1e-30f;
 
-FUNCTION vec symmetric_times(const vec *inverse, vec a)
-{
-    vec first = inverse[0], second = inverse[1];
-    return make_vec(first.x * a.x + first.y * a.y + first.z * a.z, first.y * a.x + second.x * a.y + second.y * a.z,
-                    first.z * a.x + second.y * a.y + second.z * a.z);
-}
-
 KERNEL void dot_partial(int element, const vec *a, const vec *b, int vertices, int chunk, float *partial)
 {
     int first = element * chunk, last = first + chunk < vertices ? first + chunk : vertices;
@@ -29,17 +22,16 @@ FUNCTION float total(const float *partial, int chunks)
     return sum;
 }
 
-KERNEL void gradient_start(int v, const vec *residual, const vec *inverse, vec *solution, vec *left, vec *preconditioned,
-                           vec *p)
+KERNEL void gradient_start(int v, const vec *residual, vec *solution, vec *left, vec *p)
 {
-    solution[v] = make_vec(0.0f, 0.0f, 0.0f);
+    solution[v] = p[v] = make_vec(0.0f, 0.0f, 0.0f);
     left[v] = residual[v];
-    preconditioned[v] = p[v] = symmetric_times(inverse + 2 * v, residual[v]);
 }
 
 KERNEL void gradient_energy(int element, const float *partial, int chunks, float *scalar)
 {
     scalar[element] = total(partial, chunks);
+    scalar[element + 2] = 0.0f;
 }
 
 KERNEL void step_length(int element, const float *partial, int chunks, float *scalar)
@@ -56,12 +48,10 @@ KERNEL void direction_weight(int element, const float *partial, int chunks, floa
     scalar[element] = energy;
 }
 
-KERNEL void gradient_step(int v, const float *scalar, const vec *p, const vec *product, const vec *inverse, vec *solution,
-                          vec *left, vec *preconditioned)
+KERNEL void gradient_step(int v, const float *scalar, const vec *p, const vec *product, vec *solution, vec *left)
 {
     solution[v] = solution[v] + scalar[1] * p[v];
     left[v] = left[v] - scalar[1] * product[v];
-    preconditioned[v] = symmetric_times(inverse + 2 * v, left[v]);
 }
 
 KERNEL void next_direction(int v, const float *scalar, const vec *preconditioned, vec *p)

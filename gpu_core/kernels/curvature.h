@@ -123,6 +123,29 @@ KERNEL void neighbour_curvature(int entry, const int *side, const float *constan
     for (int axis = 0; axis < 3; ++axis) columns[3 * entry + axis] = sum[axis];
 }
 
+FUNCTION vec symmetric_times(const vec *six, vec a)
+{
+    vec first = six[0], second = six[1];
+    return make_vec(first.x * a.x + first.y * a.y + first.z * a.z, first.y * a.x + second.x * a.y + second.y * a.z,
+                    first.z * a.x + second.y * a.y + second.z * a.z);
+}
+
+// inverse ← of the symmetric block a = xx xy xz, b = yy yz zz, in the same order.
+FUNCTION void invert_symmetric(vec a, vec b, vec *inverse)
+{
+    float xx = a.x, xy = a.y, xz = a.z, yy = b.x, yz = b.y, zz = b.z;
+    float cxx = yy * zz - yz * yz, cxy = xz * yz - xy * zz, cxz = xy * yz - xz * yy;
+    float scale = 1.0f / (xx * cxx + xy * cxy + xz * cxz);
+    inverse[0] = scale * make_vec(cxx, cxy, cxz);
+    inverse[1] = scale * make_vec(xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy);
+}
+
+FUNCTION void store_symmetric(vec *six, block b)
+{
+    six[0] = make_vec(b.row[0].x, 0.5f * (b.row[0].y + b.row[1].x), 0.5f * (b.row[0].z + b.row[2].x));
+    six[1] = make_vec(b.row[1].y, 0.5f * (b.row[1].z + b.row[2].y), b.row[2].z);
+}
+
 // The inverse of the 3×3 diagonal block of each vertex: the preconditioner. inverse: (2 per vertex) xx xy xz · yy yz zz.
 // contact_*: as in contact_residual; curvature, slide:
 // stiffness of a contact along the normal, across, and along the slip.
@@ -142,12 +165,9 @@ KERNEL void block_inverse(int v, const float *diagonal, const int *ring_start, c
         add_outer(&b, weight * weight * (curvature[i].x - curvature[i].y), normal[i], normal[i]);
         add_outer(&b, weight * weight * (curvature[i].z - curvature[i].y), slide[i], slide[i]);
     }
-    float xx = b.row[0].x, yy = b.row[1].y, zz = b.row[2].z;
-    float xy = 0.5f * (b.row[0].y + b.row[1].x), xz = 0.5f * (b.row[0].z + b.row[2].x), yz = 0.5f * (b.row[1].z + b.row[2].y);
-    float cxx = yy * zz - yz * yz, cxy = xz * yz - xy * zz, cxz = xy * yz - xz * yy;
-    float scale = 1.0f / (xx * cxx + xy * cxy + xz * cxz);
-    inverse[2 * v] = scale * make_vec(cxx, cxy, cxz);
-    inverse[2 * v + 1] = scale * make_vec(xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy);
+    vec six[2];
+    store_symmetric(six, b);
+    invert_symmetric(six[0], six[1], inverse + 2 * v);
 }
 
 // The relative motion of a contact's sides, times its stiffness.

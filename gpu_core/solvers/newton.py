@@ -19,6 +19,7 @@ from ..contact.barrier import Contacts
 from ..elasticity.assembly import Assembly
 from ..mesh import Incidence, ring_sides, vertex_ring
 from .elastic import Solve
+from .multilevel import Multilevel, levels_of
 
 CHUNK = 256  #: vertices per partial sum of a dot product
 NOTHING = 1e-30  #: J, as in conjugate_gradient.h
@@ -28,8 +29,9 @@ BATCH = 4  #: iterations between two looks at what is left
 class NewtonStep:
     """Holds K and the vectors of the gradients. Reads `residual`, writes `increment`; both (N, 4)."""
 
-    def __init__(self, backend: Backend, assembly: Assembly, accuracy: float, most: int) -> None:
-        """accuracy: share of the residual, in the preconditioner's norm, a solve may leave. most: of its iterations."""
+    def __init__(self, backend: Backend, assembly: Assembly, accuracy: float, most: int, multilevel: bool) -> None:
+        """accuracy: share of the residual, in the preconditioner's norm, a solve may leave. most: of its iterations.
+        multilevel: or the vertices' own blocks alone as preconditioner."""
         xp, count = backend.xp, assembly.vertices
         self.backend, self.vertices = backend, count
         self.accuracy, self.batches, self.iterations = accuracy, -(-most // BATCH), 0
@@ -37,6 +39,8 @@ class NewtonStep:
         near, far, diagonal = _split(assembly.constant, ring)
         self._rows = backend.array(far.indptr, np.int32), backend.array(far.indices, np.int32), backend.array(far.data)
         self._near, self._diagonal = backend.array(near), backend.array(diagonal)
+        levels = levels_of(assembly.hessian, assembly.free, assembly.rest) if multilevel else []
+        self._multilevel = Multilevel(backend, levels, assembly.free, ring, far, diagonal)
         self.rest_diagonal = backend.array(assembly.hessian.diagonal())
         self.total_diagonal, self.added = self.rest_diagonal.copy(), xp.zeros(count, xp.float32)
         self.free = backend.array(assembly.free)
@@ -73,7 +77,7 @@ class NewtonStep:
         return Solve(begin, finish)
 
     def _energy(self) -> float:
-        """r·D⁻¹r of the residual that is left."""
+        """r·M⁻¹r of the residual that is left, M the preconditioner."""
         return float(self._scalar[0])
 
     def _launches(self, x: Any, contacts: Contacts | None) -> tuple[list[Any], list[Any]]:
@@ -93,26 +97,29 @@ class NewtonStep:
             *self._rows, self._diagonal, self.free, self._ring_start, self._ring, self._columns, *gathered,
             force, self._direction, self._product,
         )  # fmt: skip
-        start = (
-            self.residual, self._inverse, self.increment, self._left, self._preconditioned, self._direction,
-        )  # fmt: skip
-        advance = (
-            self._scalar, self._direction, self._product, self._inverse, self.increment, self._left,
-            self._preconditioned,
-        )  # fmt: skip
+        blocks = self._multilevel.block_launches(
+            self._columns, (contact_start, contact_incident, corner, barycentric, *spring) if contacts else None, count
+        )
+        precondition = self._multilevel.launches(self._inverse, self._left, self._preconditioned)
+        advance = (self._scalar, self._direction, self._product, self.increment, self._left)
+        turn = ("next_direction", count, (self._scalar, self._preconditioned, self._direction))
         iteration = [
             ("contact_curvature", pairs, touched),
             ("curvature_times", count, product),
             *self._dot(self._direction, self._product, "step_length"),
             ("gradient_step", count, advance),
+            *precondition,
             *self._dot(self._left, self._preconditioned, "direction_weight"),
-            ("next_direction", count, (self._scalar, self._preconditioned, self._direction)),
+            turn,
         ]
         return [
             ("neighbour_curvature", len(self._side), (self._side, self._near, self.triangle_block, self._columns)),
             ("block_inverse", count, inverse),
-            ("gradient_start", count, start),
+            *blocks,
+            ("gradient_start", count, (self.residual, self.increment, self._left, self._direction)),
+            *precondition,
             *self._dot(self._left, self._preconditioned, "gradient_energy"),
+            turn,
         ], iteration
 
     def _dot(self, a: Any, b: Any, use: str) -> list[Any]:

@@ -28,7 +28,7 @@ class Sheet:
         cloth = Cloth("Sheet", triangles, self.rest, self.rest, law, pins=pins)
         assembly = assemble((cloth,), STEP, "plate", limit_in_hessian=False)
         self.mass, self.inertia = assembly.mass, assembly.mass / STEP**2
-        self.system = NewtonStep(cpu, assembly, 1e-5, 400)
+        self.system = NewtonStep(cpu, assembly, 1e-5, 400, multilevel=True)
         self.x, z = vectors(self.rest), vectors(self.rest)
         self.residual = cpu.sequence(
             Elastic(cpu, assembly, STEP, (0, 0, 0), 1.0).residual_launches(self.x, z, self.system)

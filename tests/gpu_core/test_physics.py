@@ -99,7 +99,11 @@ def test_sheets_that_collide_keep_their_momentum():
 
 
 def test_a_symmetric_drape_stays_symmetric():
-    assert_all_hold(symmetry.mirror(TIGHT))
+    assert_all_hold(symmetry.mirror(DEFAULT))
+
+
+def test_a_symmetric_drape_stays_symmetric_even_in_unstable_balance_where_a_step_is_solved_to_its_end():
+    assert_all_hold(symmetry.mirror_of_folds(TIGHT))
 
 
 def test_the_numbering_of_the_vertices_does_not_matter():

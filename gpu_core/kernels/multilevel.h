@@ -1,0 +1,76 @@
+// A multilevel preconditioner of Newton's matrix: on each level, a vertex moves with all of its aggregate, and of the
+// matrix that this leaves only the 3×3 diagonal blocks are kept (Bramble, Pasciak, Xu 1990, with aggregates in place of
+// coarse meshes). Aggregates of all levels are numbered through, the finest first; the parts of those on the finest level
+// are vertices, of the others aggregates.
+#pragma once
+#include "curvature.h"
+
+// What contacts add to the blocks of the finest aggregates. aggregate: (vertices) −1 where a pin holds.
+KERNEL void aggregate_contact(int a, const int *part_start, const int *part, const int *aggregate, int cloth_vertices,
+                              const int *contact_start, const int *contact_incident, const int *corner,
+                              const vec *barycentric, const vec *normal, const vec *slide, const vec *curvature,
+                              vec *contact)
+{
+    vec zero = make_vec(0.0f, 0.0f, 0.0f);
+    block b = {{zero, zero, zero}};
+    for (int k = part_start[a]; k < part_start[a + 1]; ++k)
+        for (int at = contact_start[part[k]]; at < contact_start[part[k] + 1]; ++at) {
+            int i = contact_incident[at] / 4;
+            float together = 0.0f;
+            for (int c = 0; c < 4; ++c) {
+                int v = corner[4 * i + c];
+                if (v < cloth_vertices && aggregate[v] == a) together += component(barycentric[i], c);
+            }
+            float weight = component(barycentric[i], contact_incident[at] % 4) * together;
+            add_identity(&b, weight * curvature[i].y);
+            add_outer(&b, weight * (curvature[i].x - curvature[i].y), normal[i], normal[i]);
+            add_outer(&b, weight * (curvature[i].z - curvature[i].y), slide[i], slide[i]);
+        }
+    store_symmetric(contact + 2 * a, b);
+}
+
+// The same of a coarser level, as if no contact joined two parts: too stiff where two of a pair's sides are in one
+// aggregate, which only makes its correction smaller. element 0 is aggregate `first`.
+KERNEL void coarser_contact(int element, int first, const int *part_start, const int *part, vec *contact)
+{
+    int a = first + element;
+    vec sum[2] = {make_vec(0.0f, 0.0f, 0.0f), make_vec(0.0f, 0.0f, 0.0f)};
+    for (int k = part_start[a]; k < part_start[a + 1]; ++k)
+        for (int half = 0; half < 2; ++half) sum[half] = sum[half] + contact[2 * part[k] + half];
+    contact[2 * a] = sum[0], contact[2 * a + 1] = sum[1];
+}
+
+// The inverse block of each aggregate. weight: its vertices' share of the scalar rows; leaving: the ring entries that lead
+// out of it, for inside it the membrane does not strain.
+KERNEL void aggregate_inverse(int a, const float *weight, const int *leaving_start, const int *leaving,
+                              const vec *columns, const vec *contact, vec *inverse)
+{
+    vec zero = make_vec(0.0f, 0.0f, 0.0f);
+    block b = {{zero, zero, zero}};
+    add_identity(&b, weight[a]);
+    for (int k = leaving_start[a]; k < leaving_start[a + 1]; ++k)
+        for (int axis = 0; axis < 3; ++axis) b.row[axis] = b.row[axis] - columns[3 * leaving[k] + axis];
+    vec six[2];
+    store_symmetric(six, b);
+    invert_symmetric(six[0] + contact[2 * a], six[1] + contact[2 * a + 1], inverse + 2 * a);
+}
+
+// sum ← the residual of each of an aggregate's parts, together; correction ← its inverse block times that.
+KERNEL void aggregate_restrict(int element, int first, const int *part_start, const int *part, const vec *below,
+                               const vec *inverse, vec *sum, vec *correction)
+{
+    int a = first + element;
+    vec total = make_vec(0.0f, 0.0f, 0.0f);
+    for (int k = part_start[a]; k < part_start[a + 1]; ++k) total = total + below[part[k]];
+    sum[a] = total;
+    correction[a] = symmetric_times(inverse + 2 * a, total);
+}
+
+// The preconditioned residual: the vertex's own block, and the corrections of all aggregates that it is in.
+KERNEL void precondition(int v, const vec *inverse, const vec *left, const int *aggregate, const int *parent,
+                         const vec *correction, vec *preconditioned)
+{
+    vec sum = symmetric_times(inverse + 2 * v, left[v]);
+    for (int a = aggregate[v]; a >= 0; a = parent[a]) sum = sum + correction[a];
+    preconditioned[v] = sum;
+}

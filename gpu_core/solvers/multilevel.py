@@ -1,0 +1,134 @@
+"""The multilevel preconditioner of Newton's matrix: M⁻¹ = D⁻¹ + Σ over levels P B⁻¹ Pᵀ (kernels/multilevel.h).
+
+Jacobi's blocks D carry a pull over one edge an iteration, and what is left after a few looks small in their norm while
+the smooth part has hardly begun. With P, constant on aggregates of some 8, 64, 512, … vertices, whole patches move too;
+the aggregates depend on the rest shape only, their 3×3 blocks B on x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sparse
+
+from ..aggregation import hierarchy
+from ..backend import Backend
+from ..mesh import Incidence, incidence
+
+Integers = npt.NDArray[np.int32]
+Launch = tuple[str, int, tuple[Any, ...]]
+
+
+class Multilevel:
+    """Device arrays of all levels. N vertices, A aggregates of all levels together."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        levels: Sequence[npt.NDArray[np.int64]],
+        free: npt.NDArray[Any],
+        ring: Incidence,
+        far: sparse.csr_array,
+        diagonal: npt.NDArray[np.float64],
+    ) -> None:
+        """levels: aggregates of the free vertices (`levels_of`). free: (N,) 0 where a pin holds. ring, far, diagonal:
+        what of the matrix never changes, as NewtonStep has it."""
+        xp, integers = backend.xp, lambda values: backend.array(values, np.int32)
+        sizes = [int(number.max()) + 1 for number in levels]
+        self._first = np.concatenate([[0], np.cumsum(sizes)]).astype(int).tolist()
+        self.aggregates = self._first[-1]
+        of_vertex, parent = _numbered(levels, self._first, np.flatnonzero(free), len(free))
+        parts, leaving, weight = [], [], []
+        member = of_vertex
+        owner = np.repeat(np.arange(len(free)), np.diff(ring.start))
+        far = far.tocoo()
+        for k, (first, last) in enumerate(zip(self._first[:-1], self._first[1:], strict=True)):
+            below = of_vertex if k == 0 else parent[self._first[k - 1] : first]
+            start, order = _rows(below, first, last)
+            parts.append((start, order + (0 if k == 0 else self._first[k - 1])))
+            outwards = np.flatnonzero((member[owner] >= 0) & (member[owner] != member[ring.entries]))
+            start, order = _rows(member[owner[outwards]], first, last)
+            leaving.append((start, outwards[order]))
+            inside = (member[far.row] >= 0) & (member[far.row] == member[far.col])
+            held = member >= 0
+            weight.append(
+                np.bincount(member[held] - first, diagonal[held], last - first)
+                + np.bincount(member[far.row[inside]] - first, far.data[inside], last - first)
+            )
+            member = np.where(held, parent[member], -1)
+        self._aggregate, self._parent = integers(of_vertex), integers(parent)
+        self._parts, self._leaving = (tuple(map(integers, _joined(tables))) for tables in (parts, leaving))
+        self._weight = backend.array(np.concatenate(weight) if weight else np.zeros(0))
+        self._contact, self._inverse, self._sum, self._correction = (
+            xp.zeros((max(1, rows * self.aggregates), 4), xp.float32) for rows in (2, 2, 1, 1)
+        )
+
+    def block_launches(self, columns: Any, contact: tuple[Any, ...] | None, cloth_vertices: int) -> list[Launch]:
+        """Kernels that set the blocks up; contact: start, incident, corner, barycentric, normal, slide, curvature."""
+        if not self.aggregates:
+            return []
+        launches: list[Launch] = []
+        if contact:
+            start, incident, *pair = contact
+            finest = (*self._parts, self._aggregate, cloth_vertices, start, incident, *pair, self._contact)
+            launches.append(("aggregate_contact", self._first[1], finest))
+            launches += [
+                ("coarser_contact", last - first, (first, *self._parts, self._contact))
+                for first, last in zip(self._first[1:-1], self._first[2:], strict=True)
+            ]
+        else:
+            self._contact[:] = 0.0
+        inverse = (self._weight, *self._leaving, columns, self._contact, self._inverse)
+        return [*launches, ("aggregate_inverse", self.aggregates, inverse)]
+
+    def launches(self, inverse: Any, left: Any, preconditioned: Any) -> list[Launch]:
+        """Kernels of preconditioned (N, 4) ← M⁻¹ left; inverse: (2N, 4) of the vertices' own blocks."""
+        below, launches = left, []
+        for first, last in zip(self._first[:-1], self._first[1:], strict=True):
+            whole = (first, *self._parts, below, self._inverse, self._sum, self._correction)
+            launches.append(("aggregate_restrict", last - first, whole))
+            below = self._sum
+        vertex = (inverse, left, self._aggregate, self._parent, self._correction, preconditioned)
+        return [*launches, ("precondition", len(left), vertex)]
+
+
+def levels_of(
+    matrix: sparse.csr_array, free: npt.NDArray[Any], rest: npt.NDArray[np.floating]
+) -> list[npt.NDArray[np.int64]]:
+    """The aggregates of the free vertices, level by level. matrix: (N, N) scalar stiffness at rest. rest: (N, 3) m."""
+    kept = np.flatnonzero(free)
+    return hierarchy(matrix[kept][:, kept].tocsr(), rest[kept]) if len(kept) else []
+
+
+def _numbered(
+    levels: Sequence[npt.NDArray[np.int64]], first: list[int], kept: npt.NDArray[np.int64], vertices: int
+) -> tuple[Integers, Integers]:
+    """(aggregate of each vertex, −1 where it has none; parent of each aggregate, −1 at the top), numbered through."""
+    of_vertex, parent = np.full(vertices, -1, np.int32), np.full(max(1, first[-1]), -1, np.int32)
+    for k, number in enumerate(levels):
+        if k == 0:
+            of_vertex[kept] = number
+        else:
+            parent[first[k - 1] : first[k]] = first[k] + number
+    return of_vertex, parent
+
+
+def _rows(keys: npt.NDArray[Any], first: int, last: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """(row starts, places) of the keys first … last − 1 in `keys`; those below 0 are in no row."""
+    places = np.flatnonzero(keys >= 0)
+    start, order = incidence(keys[places] - first, last - first)
+    return start, places[order]
+
+
+def _joined(tables: Sequence[tuple[npt.NDArray[Any], npt.NDArray[Any]]]) -> tuple[Integers, Integers]:
+    """One table below the other."""
+    ends = np.cumsum([0, *(len(entries) for _, entries in tables)])
+    starts = [start[:-1] + end for (start, _), end in zip(tables, ends, strict=False)]
+    entries = [entries for _, entries in tables]
+    return (
+        np.concatenate([*starts, ends[-1:]]).astype(np.int32),
+        np.concatenate([*entries, np.zeros(0, int)]).astype(np.int32),
+    )
