@@ -34,9 +34,10 @@ def hierarchy(matrix: sparse.csr_array, positions: npt.NDArray[np.floating]) -> 
 
 
 def _scattered(positions: npt.NDArray[np.floating]) -> npt.NDArray[np.uint64]:
-    """A number for each position (n, 3) that looks random: the same wherever it stands in the table, and, of its digits
-    without their exponents, in a scene that is twice as large."""
-    bits = np.frexp(np.asarray(positions, np.float64) + 0.0)[0].view(np.uint64)
+    """A number for each position (n, 3) that looks random: the same wherever it stands, and in a scene that
+    is a power of two larger."""
+    size = np.frexp(np.abs(positions).max())[1]
+    bits = (np.ldexp(np.asarray(positions, np.float64), -size) + 0.0).view(np.uint64)
     return _mixed(bits[:, 0] + _mixed(bits[:, 1] + _mixed(bits[:, 2])))
 
 
