@@ -1,4 +1,4 @@
-"""The bake, the caches and the frames that are not clean: in Properties > Physics, the sidebar and the status bar.
+"""The bake, the caches and the frames that are not clean: in Properties > Physics and the status bar.
 
 Panels only draw: no disk, no search, no writing.
 """
@@ -12,7 +12,6 @@ from ..gpu_core.cache import CacheState
 from ..gpu_core.certificate import Certificate
 from . import cache_place, cache_status, modifier, session
 from .bake_state import BakeState, Phase
-from .gather import cloth_objects
 from .panels import ClothPanel, message, property_column
 
 ICONS = {
@@ -22,17 +21,8 @@ ICONS = {
     CacheState.CORRUPT: "ERROR",
     CacheState.MISSING: "REMOVE",
 }
+BAKING = "Being baked"
 FRAMES_SHOWN = 8
-
-
-class SidebarPanel:
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "Taffeta"
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return bool(cloth_objects(context.scene))
 
 
 class TAFFETA_PT_bake(ClothPanel, bpy.types.Panel):
@@ -65,27 +55,9 @@ class TAFFETA_PT_solver(ClothPanel, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, chosen = property_column(self), context.scene.taffeta
-        for name in ("step_rate", "tolerance", "self_collision", "strict_start", "preset", "backend"):
+        for name in ("step_rate", "tolerance", "strict_start", "preset", "backend"):
             layout.prop(chosen, name)
         layout.prop(chosen, "cache_folder")
-
-
-class TAFFETA_PT_sidebar_bake(SidebarPanel, bpy.types.Panel):
-    bl_label = "Bake"
-
-    def draw(self, context: bpy.types.Context) -> None:
-        draw_bake(self.layout, context)
-
-
-class TAFFETA_PT_sidebar_caches(SidebarPanel, bpy.types.Panel):
-    bl_label = "Caches"
-
-    def draw(self, context: bpy.types.Context) -> None:
-        column = self.layout.column(align=True)
-        for cloth in cloth_objects(context.scene):
-            state, _ = cache_status.garment(context.scene, cloth)
-            column.label(text=f"{cloth.name}: {state.value}", icon=ICONS[state])
-        column.operator("taffeta.check", icon="VIEWZOOM")
 
 
 def draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
@@ -110,8 +82,7 @@ def draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 def _draw_buttons(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row = layout.row(align=True)
     row.operator("taffeta.bake", icon="PHYSICS")
-    scene = context.scene
-    if any(cache_status.garment(scene, cloth)[0] is CacheState.PARTIAL for cloth in cloth_objects(scene)):
+    if any(state is CacheState.PARTIAL for _, state, _ in cache_status.garments(context.scene)):
         row.operator("taffeta.bake", text="Resume").resume = True
     row.operator("taffeta.free", icon="TRASH")
     row = layout.row(align=True)
@@ -153,9 +124,12 @@ def statistics_lines(state: BakeState) -> list[str]:
 def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bpy.types.Object) -> None:
     """State, reason, size and folder of one garment's cache."""
     state, reason = cache_status.garment(context.scene, cloth)
-    layout.label(text=state.value.capitalize(), icon=ICONS[state])
-    if reason:
-        message(layout, context, reason, "BLANK1")
+    if session.baking(cloth):
+        layout.label(text=BAKING, icon="TIME")
+    else:
+        layout.label(text=state.value.capitalize(), icon=ICONS[state])
+        if reason:
+            message(layout, context, reason, "BLANK1")
     own, held = modifier.find(cloth), cache_status.held(cloth)
     if own is not None and bpy.data.filepath and cache_place.is_temporary(own.filepath):
         text = "This cache lies in a temporary folder that is lost when Blender closes: bake again"
@@ -164,7 +138,7 @@ def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bp
         text = f"It is the bake of {held.foreign}: a bake here goes to a place of its own"
         message(layout, context, text, "INFO")
     if held.size:
-        layout.label(text=f"{_amount(held.size)}, {_amount(held.free)} free on the disk")
+        layout.label(text=f"{amount(held.size)}, {amount(held.free)} free on the disk")
     row = layout.row(align=True)
     row.operator("taffeta.check", icon="VIEWZOOM")
     row.operator("taffeta.open_cache", icon="FILE_FOLDER")
@@ -214,7 +188,8 @@ def draw_status(header: bpy.types.Header, context: bpy.types.Context) -> None:
         _draw_progress(header.layout, session.state())
 
 
-def _amount(size: int) -> str:
+def amount(size: int) -> str:
+    """Bytes, for people."""
     return f"{size / MIB / 1024:.1f} GiB" if size >= 1024 * MIB else f"{size / MIB:.1f} MiB"
 
 
@@ -223,8 +198,6 @@ CLASSES = (
     TAFFETA_PT_cache,
     TAFFETA_PT_frames,
     TAFFETA_PT_solver,
-    TAFFETA_PT_sidebar_bake,
-    TAFFETA_PT_sidebar_caches,
 )
 _register_classes, _unregister_classes = bpy.utils.register_classes_factory(CLASSES)
 

@@ -31,6 +31,7 @@ from .keys import assign, file_stem, scene_key
 FOLDER = "taffeta_cache"
 PARTS = "parts"
 JOB = "job"
+VELOCITIES = "velocity"  #: one .pc2 per cloth, where it has been finalised so
 JOB_FILES = ("job.json", "cloth_*.npz", "collider_*_triangles.npy", "collider_*_positions.npy", "subspace_*.npz")
 OWNER = "owner.json"
 
@@ -79,6 +80,18 @@ def _whole(scene: bpy.types.Scene, blend: Path | None) -> Path:
 
 def open_file() -> Path | None:
     return Path(bpy.data.filepath) if bpy.data.filepath else None
+
+
+def blend_path(path: Path, home: Path | None) -> str:
+    """`path` as Blender stores it: `//…` relative to the .blend at `home`; absolute without one or on another drive."""
+    path = path.resolve()
+    if home is None:
+        return str(path)
+    try:
+        relative = os.path.relpath(path, home.resolve().parent)
+    except ValueError:  # Windows: no relative path between drives
+        return str(path)
+    return "//" + Path(relative).as_posix()
 
 
 def temporary(scene: bpy.types.Scene) -> Path:
@@ -172,13 +185,12 @@ def free(folder: Path) -> None:
     Raises CacheError (in use, somebody else's files), DiskError.
     """
     cache.free(folder)
-    place = folder / JOB
+    place, velocities = folder / JOB, folder / VELOCITIES
     with disk_errors(place):
-        for pattern in JOB_FILES:
-            for path in place.glob(pattern):
-                path.unlink()
+        for path in [*(path for pattern in JOB_FILES for path in place.glob(pattern)), *velocities.glob("*.pc2")]:
+            path.unlink()
         (folder / OWNER).unlink(missing_ok=True)
-        for empty in (place, folder / PARTS, folder):
+        for empty in (place, velocities, folder / PARTS, folder):
             if empty.is_dir() and not any(empty.iterdir()):
                 empty.rmdir()
 

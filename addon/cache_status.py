@@ -21,8 +21,8 @@ from ..gpu_core.differences import differences
 from ..gpu_core.disk import DiskError
 from ..gpu_core.program import program
 from ..gpu_core.scene import SceneError
-from . import cache_place, keys, modifier
-from .gather import cloth_objects, gather, gather_numbers
+from . import cache_place, modifier
+from .gather import Members, cloth_objects, gather, gather_numbers, members
 
 REASONS_SHOWN = 3
 
@@ -87,17 +87,25 @@ def held(cloth: bpy.types.Object) -> Held:
 
 def garment(scene: bpy.types.Scene, cloth: bpy.types.Object) -> tuple[CacheState, str]:
     """(state, reason in words) of this cloth's cache for the scene as it is now. Cheap enough for drawing."""
-    found = held(cloth)
-    if found.contents is None or found.state in (CacheState.MISSING, CacheState.CORRUPT, CacheState.STALE):
+    return _worth(held(cloth), scene, members(scene), {})
+
+
+def garments(scene: bpy.types.Scene) -> list[tuple[bpy.types.Object, CacheState, str]]:
+    """Every cloth of the scene with its `garment`: one look at each object, one comparison a bake."""
+    present, reasons = members(scene), dict[int, str]()
+    return [(cloth, *_worth(held(cloth), scene, present, reasons)) for cloth in present.cloths]
+
+
+def _worth(found: Held, scene: bpy.types.Scene, present: Members, reasons: dict[int, str]) -> tuple[CacheState, str]:
+    """reasons: why a bake is stale, by the identity of its contents; what is missing is added."""
+    contents = found.contents
+    if contents is None or found.state in (CacheState.MISSING, CacheState.CORRUPT, CacheState.STALE):
         return found.state, found.reason
-    reason = why_stale(found.contents, _numbers(scene, cloth, found.contents))
+    if id(contents) not in reasons:
+        numbers = gather_numbers(scene, present, contents.points, bodies(contents))
+        reasons[id(contents)] = why_stale(contents, numbers)
+    reason = reasons[id(contents)]
     return (CacheState.STALE, reason) if reason else (found.state, found.reason)
-
-
-def _numbers(scene: bpy.types.Scene, cloth: bpy.types.Object, contents: Contents) -> dict[str, Any]:
-    assigned = keys.assign(cloth_objects(scene))
-    together = [other for other in cloth_objects(scene) if assigned[other.name_full] in contents.points]
-    return gather_numbers(scene, together, bodies(contents))
 
 
 def bodies(contents: Contents) -> list[str]:

@@ -1,12 +1,10 @@
-"""The commands that need Blender: bake, check, sample. They raise `CommandError`; the report gets the rest."""
+"""bake, check, free, sample: the commands on a scene. They raise `CommandError`; the report gets the rest."""
 
 from __future__ import annotations
 
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from importlib import import_module, util
 from pathlib import Path
@@ -14,60 +12,23 @@ from typing import Any
 
 import bpy
 
-from .. import register, unregister
 from ..gpu_core import cache, job, json_lines
-from ..gpu_core.cache import CacheError, CacheState
+from ..gpu_core.cache import CacheState
 from ..gpu_core.certificate import certificate
-from ..gpu_core.disk import DiskError
-from ..gpu_core.scene import Scene, SceneError
+from ..gpu_core.scene import Scene
 from ..gpu_core.scene_check import check_frame
 from . import cache_place, cache_status, session
-from .bake_state import BakeState, Phase
+from .bake_state import Phase
+from .command_file import failures, open_file, save
 from .gather import FrameRange, cloth_objects, gather
-from .report import CommandError, Exit, Report
-from .writeback import blend_path
+from .report import FAILURES, CommandError, Exit, Report, tell_frame
 
 ROOT_PACKAGE = __package__.rpartition(".")[0]
 FINDINGS_SHOWN = 3  #: per frame
 
-EXIT_CODES = {
-    "nothing": Exit.NOTHING_TO_DO,
-    "scene": Exit.BAD_SCENE,
-    "backend": Exit.BAD_SCENE,
-    "disk": Exit.BAD_SCENE,
-    "solver": Exit.SOLVER_FAILURE,
-    "crash": Exit.SOLVER_FAILURE,
-}
-
-
-@contextmanager
-def registered() -> Iterator[None]:
-    """The add-on's properties exist inside; with the bpy module nobody has installed it, so it is for this command."""
-    if hasattr(bpy.types.Scene, "taffeta"):
-        yield
-        return
-    register()
-    try:
-        yield
-    finally:
-        unregister()
-
-
-@contextmanager
-def failures() -> Iterator[None]:
-    """What may be wrong with a scene, a cache or a disk ends the command."""
-    try:
-        yield
-    except session.NothingToDoError as error:
-        raise CommandError(Exit.NOTHING_TO_DO, str(error)) from error
-    except SceneError as error:
-        raise CommandError(Exit.BAD_SCENE, str(error), error.object) from error
-    except (CacheError, DiskError) as error:
-        raise CommandError(Exit.BAD_SCENE, str(error)) from error
-
 
 def bake(options: Namespace, report: Report) -> None:
-    _open(options.file)
+    open_file(options, report)
     scene = bpy.context.scene
     out = options.save_blend.resolve() if options.save_blend else None
     backend_of_file = scene.taffeta.backend
@@ -89,19 +50,26 @@ def bake(options: Namespace, report: Report) -> None:
             bake.wait()
         progress = session.finish(bpy.context)
     scene.taffeta.backend = backend_of_file  # the choice for this run is not the scene's
-    _report_bake(report, bake, progress)
+    report.bake(
+        bake.folder,
+        state=progress.phase.value,
+        frames_done=progress.done,
+        frames=progress.frames,
+        backend=progress.backend,
+        device=progress.device,
+        warnings=list(progress.warnings),
+        reports=bake.reports,
+    )
     if out is not None and progress.done:  # also after a failure: the frames so far play
-        _save(out, bake.folder if options.cache else None)
-        report.values["saved"] = str(out)
-        report.lines.append(f"saved {out}")
+        save(out, report, bake.folder if options.cache else None)
     if progress.phase is Phase.FAILED:
-        raise CommandError(EXIT_CODES[progress.kind], progress.text, progress.culprit)
+        raise CommandError(FAILURES[progress.kind], progress.text, progress.culprit)
     if progress.phase is Phase.CANCELLED:
         raise CommandError(Exit.CANCELLED, progress.headline)
 
 
 def check(options: Namespace, report: Report) -> None:
-    _open(options.file)
+    open_file(options, report)
     with failures():
         if not cloth_objects(bpy.context.scene):
             raise CommandError(Exit.NOTHING_TO_DO, "No object has the role Cloth")
@@ -122,6 +90,25 @@ def check(options: Namespace, report: Report) -> None:
             raise CommandError(Exit.BAD_SCENE, f"The bake is not whole: {reason}. Resume it (bake --resume)")
 
 
+def free(options: Namespace, report: Report) -> None:
+    open_file(options, report)
+    scene = bpy.context.scene
+    with failures():
+        folders = [
+            folder
+            for folder in cache_place.all_of(scene)
+            if (folder / cache.CONTENTS).exists() and not cache_place.foreign(folder, scene)
+        ]
+        if not folders:
+            raise CommandError(Exit.NOTHING_TO_DO, "There is no cache of this scene")
+        freed = sum(cache.size(folder) for folder in folders)
+        session.free(scene)
+    report.values |= {"freed": [str(folder) for folder in folders], "bytes": freed}
+    report.lines += [f"freed {folder}" for folder in folders]
+    if options.save_blend:
+        save(options.save_blend.resolve(), report)
+
+
 def sample(options: Namespace, report: Report) -> None:
     package = f"{ROOT_PACKAGE}.sample_blends"
     if util.find_spec(package) is None:
@@ -131,23 +118,8 @@ def sample(options: Namespace, report: Report) -> None:
         raise CommandError(Exit.USAGE, f"There is no sample {options.name!r}; there are: {', '.join(samples.NAMES)}")
     bpy.ops.wm.read_homefile(use_empty=True)
     samples.build(options.name, options.vertices)
-    _save_as(options.out.resolve())
-    vertices = {item.name: len(item.data.vertices) for item in cloth_objects(bpy.context.scene)}
-    report.values |= {"saved": str(options.out.resolve()), "vertices": vertices}
-    report.lines.append(f"saved {options.out.resolve()}")
-
-
-def _open(file: Path | None) -> None:
-    if file is None:
-        if not bpy.data.filepath:
-            raise CommandError(Exit.USAGE, "Name a .blend file")
-        return
-    if not file.is_file():
-        raise CommandError(Exit.BAD_SCENE, f"{file} does not exist. Name a saved .blend file")
-    try:
-        bpy.ops.wm.open_mainfile(filepath=str(file.resolve()), load_ui=False)
-    except RuntimeError as error:
-        raise CommandError(Exit.BAD_SCENE, f"Blender cannot open {file}: {str(error).strip()}") from error
+    report.values["vertices"] = {item.name: len(item.data.vertices) for item in cloth_objects(bpy.context.scene)}
+    save(options.out.resolve(), report)
 
 
 def _follow(bake: session.Bake, quiet: bool) -> None:
@@ -156,48 +128,11 @@ def _follow(bake: session.Bake, quiet: bool) -> None:
     while bake.state.busy:
         bake.step(1.0)
         for line in bake.reports[said:]:
-            text = f"frame {line['frame']}: {line['done']} of {line['frames']}, {line['seconds']:.2f} s"
-            print(text, file=sys.stderr if quiet else sys.stdout, flush=True)
+            tell_frame(line, quiet)
         said = len(bake.reports)
         time.sleep(session.IDLE_WAIT)
     for warning in bake.state.warnings:
         print(f"taffeta: {warning}", file=sys.stderr)
-
-
-def _report_bake(report: Report, bake: session.Bake, progress: BakeState) -> None:
-    seconds = [float(line["seconds"]) for line in bake.reports if line["seconds"]]
-    report.values |= {
-        "state": progress.phase.value,
-        "cache": str(bake.folder),
-        "frames_done": progress.done,
-        "frames": progress.frames,
-        "backend": progress.backend,
-        "device": progress.device,
-        "seconds_per_frame": sum(seconds) / len(seconds) if seconds else None,
-        "warnings": list(progress.warnings),
-        "reports": bake.reports,
-    }
-    if progress.phase is Phase.DONE:
-        pace = f", {sum(seconds) / len(seconds):.3f} s per frame" if seconds else ""
-        report.lines.append(f"{progress.done} frames on {progress.device}{pace}")
-        report.lines.append(f"cache {bake.folder}")
-
-
-def _save(out: Path, chosen: Path | None) -> None:
-    """Save the baked scene; it remembers a cache folder that was chosen on the command line."""
-    if chosen is not None:
-        bpy.context.scene.taffeta.cache_folder = blend_path(chosen, out)
-    _save_as(out)
-
-
-def _save_as(out: Path) -> None:
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        bpy.ops.wm.save_as_mainfile(filepath=str(out), check_existing=False)
-    except (OSError, RuntimeError) as error:
-        raise CommandError(
-            Exit.BAD_SCENE, f"{out} cannot be saved: {str(error).strip()}. Choose another place"
-        ) from error
 
 
 def _require_cache(state: CacheState, reason: str) -> None:

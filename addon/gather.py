@@ -6,9 +6,9 @@ shows it at each frame. Properties of ours are SI at any unit scale; lengths of 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 
@@ -20,12 +20,27 @@ from .reader import ClothReader, ColliderReader, PlayedReader, Reader, material,
 FrameRange = tuple[int, int]
 
 
+class Members(NamedTuple):
+    """Who takes part in a scene."""
+
+    cloths: list[bpy.types.Object]
+    colliders: list[bpy.types.Object]
+
+
+def members(scene: bpy.types.Scene) -> Members:
+    """In one look at each object, for scenes of thousands."""
+    roles: dict[str, list[bpy.types.Object]] = {"NONE": [], "CLOTH": [], "COLLIDER": []}
+    for item in scene.objects:
+        roles[item.taffeta.role].append(item)
+    return Members(roles["CLOTH"], roles["COLLIDER"])
+
+
 def cloth_objects(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    return [item for item in scene.objects if item.taffeta.role == "CLOTH"]
+    return members(scene).cloths
 
 
 def collider_objects(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    return [item for item in scene.objects if item.taffeta.role == "COLLIDER"]
+    return members(scene).colliders
 
 
 def gather(
@@ -116,14 +131,19 @@ def gather_settings(scene: bpy.types.Scene, frames: FrameRange | None = None) ->
     )
 
 
-def gather_numbers(scene: bpy.types.Scene, cloths: Iterable[bpy.types.Object], bodies: Iterable[str]) -> dict[str, Any]:
+def gather_numbers(
+    scene: bpy.types.Scene, present: Members, simulated: Collection[str], bodies: Collection[str]
+) -> dict[str, Any]:
     """What `job.describe` says of the scene, without the arrays: cheap enough for drawing.
 
-    bodies: names of cloths that took part as bodies.
+    Args:
+        present: the scene's members.
+        simulated: cache keys of the cloths that were baked.
+        bodies: names of cloths that took part as bodies.
     """
-    items = list(cloths)
-    assigned, names = keys.assign(cloth_objects(scene)), frozenset(bodies)
-    players = [item for item in cloth_objects(scene) if item.name in names and item not in items]
+    assigned = keys.assign(present.cloths)
+    items = [item for item in present.cloths if assigned[item.name_full] in simulated]
+    players = [item for item in present.cloths if item.name in bodies and item not in items]
     return {
         "settings": plain(gather_settings(scene)),
         "cloths": [
@@ -138,7 +158,7 @@ def gather_numbers(scene: bpy.types.Scene, cloths: Iterable[bpy.types.Object], b
         "colliders": [
             {"name": item.name, "friction": number(surface.friction), "thickness": number(surface.thickness)}
             for item, surface in [
-                *((item, item.taffeta.collider) for item in collider_objects(scene)),
+                *((item, item.taffeta.collider) for item in present.colliders),
                 *((item, item.taffeta.cloth) for item in players),
             ]
         ],

@@ -36,6 +36,15 @@ def place(cloth: bpy.types.Object) -> int:
     return next((index for index, kind in enumerate(kinds) if kind not in KEEPS_VERTICES), len(kinds))
 
 
+def play(own: bpy.types.MeshCacheModifier, path: str, frame_start: int) -> None:
+    """Let a Mesh Cache modifier play the PC2 file at this path, as Blender stores it, from this frame on."""
+    own.filepath, own.frame_start = path, float(frame_start)
+    own.cache_format = "PC2"
+    own.time_mode, own.play_mode = "FRAME", "SCENE"
+    own.deform_mode, own.interpolation = "OVERWRITE", "LINEAR"
+    own.show_viewport = own.show_render = True
+
+
 @contextmanager
 def suspended(modifiers: Iterable[bpy.types.Modifier]) -> Iterator[None]:
     """Switch modifiers off in the viewport (what evaluation in Blender's main depsgraph reads), then back on."""

@@ -13,6 +13,7 @@ from ..gpu_core.scene import SceneError
 from . import bake_report, cache_place, cache_status, modifier, save_as, session
 from .bake_state import BakeState, Phase
 from .gather import cloth_objects
+from .witness import Witness, has_cloth
 
 TICK = 0.1  #: s between two redraws of the progress
 SLICE = 0.04  #: s of reading per tick; the interface answers in between
@@ -27,7 +28,10 @@ SCOPES = (
 REDRAWN = frozenset({"PROPERTIES", "VIEW_3D", "STATUSBAR"})
 
 
-def _stay_out(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
+_has_baked = Witness(lambda item: item.taffeta.role == "CLOTH" and modifier.find(item) is not None)
+
+
+def stay_out(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
     """Whether a bake, a render or Edit Mode is in the way; the button then says so."""
     if session.current is not None:
         operator.poll_message_set(RUNNING)
@@ -41,7 +45,7 @@ def _stay_out(operator: type[bpy.types.Operator], context: bpy.types.Context) ->
 
 
 def _any_baked(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-    if any(modifier.find(cloth) for cloth in cloth_objects(context.scene)):
+    if _has_baked(context.scene):
         return True
     operator.poll_message_set(NOTHING_BAKED)
     return False
@@ -73,10 +77,10 @@ class TAFFETA_OT_bake(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if not any(cloth_objects(context.scene)):
+        if not has_cloth(context.scene):
             cls.poll_message_set("No object of this scene has the role Cloth")
             return False
-        return not _stay_out(cls, context)
+        return not stay_out(cls, context)
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
@@ -151,8 +155,7 @@ class TAFFETA_OT_bake(bpy.types.Operator):
                 raise session.NothingToDoError("No cloth is selected")
         elif self.scope == "STALE":
             cache_status.check(context)
-            states = {cloth: cache_status.garment(scene, cloth)[0] for cloth in cloth_objects(scene)}
-            garments = [cloth for cloth, state in states.items() if state is not CacheState.READY]
+            garments = [cloth for cloth, state, _ in cache_status.garments(scene) if state is not CacheState.READY]
             if not garments:
                 raise session.NothingToDoError("Nothing is stale: every cache is ready")
         frame = scene.frame_current if self.from_current else None
@@ -231,7 +234,7 @@ class TAFFETA_OT_free(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return not _stay_out(cls, context) and _any_baked(cls, context)
+        return not stay_out(cls, context) and _any_baked(cls, context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
@@ -251,13 +254,12 @@ class TAFFETA_OT_check(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return not _stay_out(cls, context) and _any_baked(cls, context)
+        return not stay_out(cls, context) and _any_baked(cls, context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         cache_status.check(context)
-        scene = context.scene
-        found = {cloth.name: cache_status.garment(scene, cloth) for cloth in cloth_objects(scene)}
-        bad = [f"{name}: {reason}" for name, (state, reason) in found.items() if state is not CacheState.READY]
+        found = cache_status.garments(context.scene)
+        bad = [f"{cloth.name}: {reason}" for cloth, state, reason in found if state is not CacheState.READY]
         for line in bad:
             self.report({"WARNING"}, line)
         if not bad:

@@ -6,6 +6,8 @@ import textwrap
 
 import bpy
 
+from .fabric_presets import TAFFETA_PT_fabric_presets
+
 PIXELS_PER_CHARACTER = 7.5
 NARROWEST = 24  #: characters
 
@@ -41,9 +43,12 @@ class TAFFETA_PT_physics(PhysicsPanel, bpy.types.Panel):
 class TAFFETA_PT_fabric(ClothPanel, bpy.types.Panel):
     bl_label = "Fabric"
 
+    def draw_header_preset(self, context: bpy.types.Context) -> None:
+        TAFFETA_PT_fabric_presets.draw_panel_header(self.layout)
+
     def draw(self, context: bpy.types.Context) -> None:
         layout, cloth = property_column(self), context.object.taffeta.cloth
-        for name in ("preset", "density", "bend_micro", "strain_limit", "friction", "thickness"):
+        for name in ("preset", "density", "bend_micro", "strain_limit", "air_drag"):
             layout.prop(cloth, name)
 
 
@@ -59,7 +64,7 @@ class TAFFETA_PT_stiffness(ClothPanel, bpy.types.Panel):
 
 
 class TAFFETA_PT_shape(ClothPanel, bpy.types.Panel):
-    bl_label = "Pins and Air"
+    bl_label = "Shape"
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
@@ -68,7 +73,17 @@ class TAFFETA_PT_shape(ClothPanel, bpy.types.Panel):
         layout.prop_search(cloth, "pin_group", item, "vertex_groups")
         if cloth.pin_group and cloth.pin_group not in item.vertex_groups:
             message(layout, context, f"There is no vertex group “{cloth.pin_group}”", "ERROR")
-        layout.prop(cloth, "air_drag")
+
+
+class TAFFETA_PT_collisions(ClothPanel, bpy.types.Panel):
+    bl_label = "Collisions"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, cloth = property_column(self), context.object.taffeta.cloth
+        layout.prop(cloth, "thickness")
+        layout.prop(cloth, "friction")
+        layout.column(heading="All Cloth").prop(context.scene.taffeta, "self_collision")
 
 
 class TAFFETA_PT_collider(PhysicsPanel, bpy.types.Panel):
@@ -90,6 +105,7 @@ CLASSES = (
     TAFFETA_PT_fabric,
     TAFFETA_PT_stiffness,
     TAFFETA_PT_shape,
+    TAFFETA_PT_collisions,
     TAFFETA_PT_collider,
 )
 register, unregister = bpy.utils.register_classes_factory(CLASSES)

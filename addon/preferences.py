@@ -1,9 +1,11 @@
-"""Preferences › Add-ons › Taffeta: versions, and whether the simulator works on this machine."""
+"""Preferences › Add-ons › Taffeta: versions, whether the simulator works on this machine, and the graphics card."""
 
 from __future__ import annotations
 
 import bpy
+from bpy.props import StringProperty
 
+from . import gpu_preferences
 from .command_info import versions
 from .self_test import SelfTest, lines, passed
 
@@ -70,20 +72,31 @@ class TAFFETA_OT_self_test(bpy.types.Operator):
 class TAFFETA_AP_preferences(bpy.types.AddonPreferences):
     bl_idname = ROOT_PACKAGE
 
+    wheels: StringProperty(
+        name="Folder of Wheels",
+        description="Take the GPU libraries from this folder instead of the network; empty means the network",
+        subtype="DIR_PATH",
+    )
+
     def draw(self, context: bpy.types.Context) -> None:
-        column = self.layout.column()
-        for text in _versions:
-            column.label(text=text)
-        column.operator("taffeta.self_test", icon="CHECKMARK")
-        if _test is None:
-            return
-        if _test.answer is None:
-            column.label(text="The test is running", icon="TIME")
-            return
-        if _test.answer["device"]:
-            column.label(text=_test.answer["device"])
-        for well, text in lines(_test.answer):
-            column.label(text=text, icon="CHECKMARK" if well else "ERROR")
+        draw_self_test(self.layout.column())
+        gpu_preferences.draw(self.layout.box().column(), context, self)
+
+
+def draw_self_test(column: bpy.types.UILayout) -> None:
+    """Versions, the button, and what the last test saw."""
+    for text in _versions:
+        column.label(text=text)
+    column.operator("taffeta.self_test", icon="CHECKMARK")
+    if _test is None:
+        return
+    if _test.answer is None:
+        column.label(text="The test is running", icon="TIME")
+        return
+    if _test.answer["device"]:
+        column.label(text=_test.answer["device"])
+    for well, text in lines(_test.answer):
+        column.label(text=text, icon="CHECKMARK" if well else "ERROR")
 
 
 def _start() -> SelfTest:

@@ -2,9 +2,37 @@
 
 from __future__ import annotations
 
-from . import bake_panels, blender_command, handlers, operators, panels, preferences, properties
+from . import (
+    bake_panels,
+    blender_command,
+    fabric_presets,
+    finalise,
+    finalise_panel,
+    gpu_preferences,
+    handlers,
+    object_menu,
+    operators,
+    panels,
+    preferences,
+    properties,
+    sidebar,
+)
 
-PARTS = (properties, operators, panels, bake_panels, preferences, handlers, blender_command)
+PARTS = (
+    properties,
+    operators,
+    finalise,
+    object_menu,
+    fabric_presets,
+    panels,
+    bake_panels,
+    finalise_panel,
+    sidebar,
+    gpu_preferences,
+    preferences,
+    handlers,
+    blender_command,
+)
 
 
 def register() -> None:

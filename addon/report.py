@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import IntEnum
+from pathlib import Path
 from typing import IO, Any
 
 
@@ -19,6 +20,17 @@ class Exit(IntEnum):
     NOTHING_TO_DO = 4
     CANCELLED = 5
     SOLVER_FAILURE = 6
+
+
+#: By the kind of trouble that a bake ended with (`bake_state`, `gpu_core.worker`).
+FAILURES = {
+    "nothing": Exit.NOTHING_TO_DO,
+    "scene": Exit.BAD_SCENE,
+    "backend": Exit.BAD_SCENE,
+    "disk": Exit.BAD_SCENE,
+    "solver": Exit.SOLVER_FAILURE,
+    "crash": Exit.SOLVER_FAILURE,
+}
 
 
 class CommandError(Exception):
@@ -39,6 +51,15 @@ class Report:
         self.values: dict[str, Any] = {"command": command}
         self.lines: list[str] = []
 
+    def bake(self, cache: Path, **values: Any) -> None:
+        """How a bake went: state, frames_done, frames, backend, device, warnings, and the solver's `reports`."""
+        seconds = [float(line["seconds"]) for line in values["reports"] if line["seconds"]]
+        mean = sum(seconds) / len(seconds) if seconds else None
+        self.values |= {"cache": str(cache), "seconds_per_frame": mean, **values}
+        if values["state"] == "done":
+            pace = f", {mean:.3f} s per frame" if mean else ""
+            self.lines += [f"{values['frames_done']} frames on {values['device']}{pace}", f"cache {cache}"]
+
     def fail(self, failure: CommandError) -> None:
         self.exit_code = failure.code
         self.values["error"] = {"text": failure.text, "object": failure.culprit}
@@ -51,6 +72,12 @@ class Report:
             for line in self.lines:
                 print(line, file=output)
         output.flush()
+
+
+def tell_frame(line: Mapping[str, Any], quiet: bool) -> None:
+    """Say that a frame has landed: on standard output, or where that is kept for the report, on standard error."""
+    text = f"frame {line['frame']}: {line['done']} of {line['frames']}, {line['seconds']:.2f} s"
+    print(text, file=sys.stderr if quiet else sys.stdout, flush=True)
 
 
 @contextmanager

@@ -14,7 +14,6 @@ from ..gpu_core.disk import DiskError
 from ..gpu_core.scene import SceneError
 from . import cache_place, modifier, session
 from .gather import cloth_objects
-from .writeback import blend_path
 
 
 def settle(scene: bpy.types.Scene) -> list[str]:
@@ -38,5 +37,5 @@ def settle(scene: bpy.types.Scene) -> list[str]:
             continue
         for cloth in cloths:
             if (own := modifier.find(cloth)) is not None:
-                own.filepath = blend_path(to / bpy.path.basename(own.filepath), home)
+                own.filepath = cache_place.blend_path(to / bpy.path.basename(own.filepath), home)
     return troubles

@@ -23,6 +23,7 @@ from ..gpu_core.scene import Scene, SceneError
 from . import cache_place, cache_status, keys, writeback
 from .bake_state import BakeState, Effect, Event, Phase, transition
 from .gather import FrameRange, cloth_objects, gather_by_frame
+from .gpu_libraries import libraries
 
 IDLE_WAIT = 0.02  #: s between two looks at the worker, where a caller waits
 LAST_WORDS = frozenset({"done", "cancelled", "error"})  #: of a worker, before it ends
@@ -118,6 +119,10 @@ class Bake:
         """Seconds to go, or None while nobody knows."""
         return self._process.eta if self._process is not None else None
 
+    def bakes(self, cloth: bpy.types.Object) -> bool:
+        """Is this one of its garments?"""
+        return cloth.session_uid in self._uids.values()
+
     def _trouble(self, kind: str, error: Exception, culprit: str = "") -> None:
         self.handle({"event": "error", "kind": kind, "text": str(error), "object": culprit})
 
@@ -170,8 +175,9 @@ class Bake:
         job.save(scene, self.folder / cache_place.JOB)
         keys.store(blender_scene, cloth_objects(blender_scene))
         cache_place.claim(self.folder, blender_scene, self._blend)
+        folder, resume = self.folder, self.order.resume
         self._process = BakeProcess(
-            self.folder / cache_place.JOB, self.folder, resume=self.order.resume, keep=keep
+            folder / cache_place.JOB, folder, resume=resume, keep=keep, libraries=libraries()
         )  # fmt: skip
 
     def _pause_worker(self) -> None:
@@ -269,6 +275,11 @@ def finish(context: bpy.types.Context) -> BakeState:
 def state() -> BakeState:
     """Of the running bake, or of the last one."""
     return current.state if current is not None else last
+
+
+def baking(cloth: bpy.types.Object) -> bool:
+    """Is it in the running bake? What its cache is worth will be looked up at the end."""
+    return current is not None and current.bakes(cloth)
 
 
 def close() -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 import bpy
 
 from ..gpu_core.cache import frames_path
-from . import modifier
+from . import cache_place, modifier, velocity
 from .gather import cloth_objects
 
 
@@ -18,11 +17,10 @@ def attach(cloths: Mapping[str, bpy.types.Object], frame_start: int, folder: Pat
 
     Paths are relative to the open .blend; Blender itself makes them right for another one that it saves.
     """
-    home = Path(bpy.data.filepath) if bpy.data.filepath else None
+    home = cache_place.open_file()
     for key, item in cloths.items():
-        own = _ensure(item)
-        own.filepath = blend_path(frames_path(folder, key), home)
-        own.frame_start = float(frame_start)
+        modifier.play(_ensure(item), cache_place.blend_path(frames_path(folder, key), home), frame_start)
+        velocity.remove(item)  # of an earlier bake
         item.update_tag()
 
 
@@ -30,20 +28,9 @@ def detach(scene: bpy.types.Scene) -> int:
     """Remove our modifiers from the scene's cloths; the number removed."""
     found = [(item, own) for item in cloth_objects(scene) if (own := modifier.find(item)) is not None]
     for item, own in found:
+        velocity.remove(item)
         item.modifiers.remove(own)
     return len(found)
-
-
-def blend_path(path: Path, home: Path | None) -> str:
-    """`path` as Blender stores it: `//…` relative to the .blend at `home`; absolute without one or on another drive."""
-    path = path.resolve()
-    if home is None:
-        return str(path)
-    try:
-        relative = os.path.relpath(path, home.resolve().parent)
-    except ValueError:  # Windows: no relative path between drives
-        return str(path)
-    return "//" + Path(relative).as_posix()
 
 
 def _ensure(item: bpy.types.Object) -> bpy.types.MeshCacheModifier:
@@ -52,8 +39,4 @@ def _ensure(item: bpy.types.Object) -> bpy.types.MeshCacheModifier:
     if own is None:
         own = item.modifiers.new(modifier.NAME, "MESH_CACHE")
         item.modifiers.move(item.modifiers.find(own.name), place)
-    own.cache_format = "PC2"
-    own.time_mode, own.play_mode = "FRAME", "SCENE"
-    own.deform_mode, own.interpolation = "OVERWRITE", "LINEAR"
-    own.show_viewport = own.show_render = True
     return own

@@ -21,7 +21,7 @@ from .disk import DiskError, make_folder
 from .job import JobError
 from .memory import peak_memory
 from .program import program
-from .scene import Scene
+from .scene import BackendName, Scene
 
 if TYPE_CHECKING:
     from .frame_checker import FrameChecker
@@ -38,6 +38,7 @@ def bake(
     *,
     resume: bool = False,
     keep: int = 0,
+    backend: BackendName | None = None,
     check: bool = True,
     on_event: Callable[[Event], None],
     cancelled: Callable[[], bool],
@@ -50,6 +51,7 @@ def bake(
         resume: go on after the last checkpoint instead; the result has the same bytes as an unbroken bake.
         keep: so many first frames of the cache stay, whatever scene they are of, and the bake begins at the last of
             them (`continuation`); 0 begins at the start.
+        backend: where the solver runs, in place of what the job says.
         check: let another process look for intersections in each frame.
         on_event: called with each event (see `worker`): start, warning, frame, certificate, at the end done or
             cancelled.
@@ -73,21 +75,21 @@ def bake(
     with locked(cache):
         state, reason, _ = inspect(cache, digest, program()) if resume else (CacheState.MISSING, "", 0)
         _refuse_resume(state, reason)
-        backend = select(scene.settings.backend)
-        on_event({"event": "start", "frames": scene.settings.frames, "backend": backend.name, "device": backend.device})
+        device = select(backend or scene.settings.backend)
+        on_event({"event": "start", "frames": scene.settings.frames, "backend": device.name, "device": device.device})
         saved = None
         if state is CacheState.PARTIAL:
             before = read_contents(cache)
             keep = before.kept
-            if before.backend != backend.name:
-                text = f"The frames so far were baked on {before.backend}: on {backend.name} the rest may differ"
+            if before.backend != device.name:
+                text = f"The frames so far were baked on {before.backend}: on {device.name} the rest may differ"
                 on_event({"event": "warning", "text": f"{text} in last digits"})
             saved = checkpoint.load(cache, digest)
         if state is not CacheState.READY:
-            simulator = Simulator(_begun(scene, cache, keep), backend, cache=job)
+            simulator = Simulator(_begun(scene, cache, keep), device, cache=job)
             for text in simulator.warnings:
                 on_event({"event": "warning", "text": text})
-            writer = CacheWriter(cache, scene, backend.name, keep)
+            writer = CacheWriter(cache, scene, device.name, keep)
             done = saved[0] - scene.settings.frame_start + 1 if saved is not None else keep
             if saved is not None:
                 simulator.restore(saved[1])

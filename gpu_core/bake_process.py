@@ -40,9 +40,16 @@ class BakeProcess:
     """
 
     def __init__(
-        self, job: Path, cache: Path, *, resume: bool = False, keep: int = 0, libraries: Sequence[Path] = ()
+        self,
+        job: Path,
+        cache: Path,
+        *,
+        resume: bool = False,
+        keep: int = 0,
+        backend: str = "",
+        libraries: Sequence[Path] = (),
     ) -> None:
-        """resume, keep: see `bake.bake`. libraries: folders that come first on the worker's module path.
+        """resume, keep, backend: see `bake.bake`. libraries: folders that come first on the worker's module path.
 
         Raises DiskError (the cache folder).
         """
@@ -62,6 +69,7 @@ class BakeProcess:
             for name in (CANCEL, PAUSE):
                 (self._cache / name).unlink(missing_ok=True)
             how = ["--resume"] if resume else ["--keep", str(keep)] if keep else []
+            how += ["--backend", backend] if backend else []
             with open(self._cache / LOG, "wb") as log:
                 self._process = _start(Path(job).resolve(), self._cache, how, libraries, log)
         self._queue: queue.Queue[dict[str, Any]] = queue.Queue()

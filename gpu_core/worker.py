@@ -1,5 +1,5 @@
-"""The worker process: `python -m gpu_core.worker JOB --cache CACHE [--resume | --keep FRAMES]`, started in the
-extension's root.
+"""The worker process: `python -m gpu_core.worker JOB --cache CACHE [--resume | --keep FRAMES] [--backend NAME]`,
+started in the extension's root.
 
 On standard output one JSON object a line, and nothing else:
 
@@ -28,7 +28,7 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from .backend import BackendError
 from .bake import Event, bake
@@ -36,7 +36,7 @@ from .bake_log import BakeLog
 from .cache import CANCEL, PAUSE, CacheError
 from .disk import DiskError
 from .job import JobError
-from .scene import SceneError
+from .scene import BackendName, SceneError
 from .simulator import SolverError
 
 DONE, BAD_SCENE, CANCELLED, FAILED = 0, 3, 5, 6
@@ -81,6 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     beginning = parser.add_mutually_exclusive_group()
     beginning.add_argument("--resume", action="store_true")
     beginning.add_argument("--keep", type=int, default=0, metavar="FRAMES")
+    parser.add_argument("--backend", choices=get_args(BackendName))
     options = parser.parse_args(arguments)
     messages, stop = Messages(), Stop()
     cancel, pause = options.cache / CANCEL, options.cache / PAUSE
@@ -99,7 +100,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         messages.send(event)
 
     try:
-        bake(options.job, options.cache, resume=options.resume, keep=options.keep, on_event=send, cancelled=cancelled)
+        bake(
+            options.job,
+            options.cache,
+            resume=options.resume,
+            keep=options.keep,
+            backend=options.backend,
+            on_event=send,
+            cancelled=cancelled,
+        )
     except Exception as error:  # the parent must hear of every failure, of those nobody thought of too
         send(_error_event(error))
         return BAD_SCENE if _kind(error) in ("scene", "backend") else FAILED

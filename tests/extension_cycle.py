@@ -1,6 +1,7 @@
-"""Runs in a process of one Blender: install the zip, test itself, bake, play, free, remove. Prints DONE at the end.
+"""Runs in a process of one Blender: install the zip, test itself, GPU libraries and fabrics in and out, bake, finalise,
+command, free, remove. Then: DONE.
 
-    python extension_cycle.py ZIP FOLDER
+    python extension_cycle.py ZIP WHEELS FOLDER
 
 The environment names throw-away user resources. A failed check ends the process with a traceback.
 """
@@ -20,7 +21,7 @@ NAME = "bl_ext.user_default.taffeta"
 FRAMES = 4
 
 
-def main(package: Path, folder: Path) -> None:
+def main(package: Path, wheels: Path, folder: Path) -> None:
     bpy.ops.extensions.package_install_files(filepath=str(package), repo="user_default", enable_on_install=True)
     # the operator returns FINISHED even where it failed
     assert addon_utils.check(NAME) == (True, True), addon_utils.check(NAME)
@@ -28,23 +29,100 @@ def main(package: Path, folder: Path) -> None:
     answer = sys.modules[f"{NAME}.addon.preferences"]._test.answer
     assert all(check["passed"] for check in answer["checks"]), answer
     assert NAME in bpy.context.preferences.addons, "no preferences"
+    gpu_libraries_come_and_go(wheels)
     sheet = tiny_scene()
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "tiny.blend"))
 
+    fabrics_come_and_go(sheet)
     assert bpy.ops.taffeta.bake() == {"FINISHED"}
     start, end = positions(sheet, 1), positions(sheet, FRAMES)
     assert end[:, 2].mean() < start[:, 2].mean(), "the sheet does not fall"
     cached = list(folder.rglob("*.pc2"))
     assert len(cached) == 1, cached
+    finalise(sheet, folder)
+    command = sys.modules[f"{NAME}.addon.blender_command"]._run
+    for words in (
+        "check",
+        "export --out FOLDER/again.abc",
+        "job --out FOLDER/job",
+        "run FOLDER/job",
+        "fetch --from FOLDER/job",
+    ):
+        assert command(words.replace("FOLDER", str(folder)).split()) == 0, words
+    assert np.array_equal(positions(sheet, FRAMES), end)
 
     assert bpy.ops.taffeta.free() == {"FINISHED"}
-    assert not list(folder.rglob("*.pc2"))
+    assert not list((folder / "taffeta_cache").rglob("*.pc2"))
     assert np.array_equal(positions(sheet, FRAMES), start), "the mesh is not what it was"
 
     addon_utils.disable(NAME, default_set=True)
     assert not hasattr(bpy.types.Object, "taffeta")
     assert not hasattr(bpy.types.Scene, "taffeta")
     print("DONE", bpy.app.version_string, flush=True)
+
+
+def gpu_libraries_come_and_go(wheels: Path) -> None:
+    """Into the extension's own folder, which an update of the extension leaves alone."""
+    assert bpy.ops.taffeta.gpu_install(wheels=str(wheels), any_machine=True) == {"FINISHED"}
+    (found,) = sys.modules[f"{NAME}.addon.gpu_libraries"].libraries()
+    assert found.parent == Path(bpy.utils.extension_path_user(NAME, path="gpu"))
+    assert (found / "cupy").is_dir(), list(found.iterdir())
+    assert bpy.ops.taffeta.gpu_uninstall() == {"FINISHED"}
+    assert not found.exists()
+
+
+def fabrics_come_and_go(sheet: bpy.types.Object) -> None:
+    """Saved, loaded and deleted as Blender's own presets."""
+    cloth = sheet.taffeta.cloth
+    cloth.density = 0.5
+    bpy.ops.taffeta.fabric_preset_add(name="Mine")
+    bpy.ops.taffeta.quick_cloth(fabric="SILK")
+    assert cloth.preset == "SILK"
+    bpy.ops.taffeta.fabric_preset_load(filepath=bpy.utils.preset_find("Mine", "taffeta/fabric"))
+    assert (cloth.preset, cloth.density) == ("CUSTOM", 0.5)
+    bpy.ops.taffeta.fabric_preset_add(name="Mine", remove_name=True)
+    assert not bpy.utils.preset_find("Mine", "taffeta/fabric")
+    cloth.preset = "COTTON"
+
+
+def finalise(sheet: bpy.types.Object, folder: Path) -> None:
+    """Everything a cache can become shows what the sheet showed, to float32."""
+    baked = [positions(sheet, frame) for frame in range(1, FRAMES + 1)]
+    assert bpy.ops.taffeta.velocity() == {"FINISHED"}
+    for export, load, name in (
+        (bpy.ops.taffeta.export_alembic, bpy.ops.wm.alembic_import, "sheet.abc"),
+        (bpy.ops.taffeta.export_usd, bpy.ops.wm.usd_import, "sheet.usdc"),
+    ):
+        choose(sheet)
+        assert export(filepath=str(folder / name)) == {"FINISHED"}
+        before = set(bpy.data.objects)
+        load(filepath=str(folder / name), set_frame_range=False)
+        show_same(next(new for new in set(bpy.data.objects) - before if new.type == "MESH"), baked, velocities=True)
+    for absolute in (False, True):
+        choose(sheet)
+        assert bpy.ops.taffeta.to_shape_keys(absolute=absolute) == {"FINISHED"}
+        show_same(bpy.context.object, baked)
+        sheet.hide_set(False)
+    choose(sheet)
+    bpy.context.scene.frame_set(2)
+    assert bpy.ops.taffeta.to_mesh() == {"FINISHED"}
+    show_same(bpy.context.object, [baked[1]] * FRAMES)
+    choose(sheet)
+
+
+def choose(item: bpy.types.Object) -> None:
+    bpy.ops.object.select_all(action="DESELECT")
+    item.select_set(True)
+    bpy.context.view_layer.objects.active = item
+
+
+def show_same(item: bpy.types.Object, baked: list[np.ndarray], velocities: bool = False) -> None:
+    for index, expected in enumerate(baked):
+        assert np.abs(positions(item, index + 1) - expected).max() < 1e-7, (item.name, index)
+    if velocities:
+        mesh = item.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+        found = np.array([tuple(value.vector) for value in mesh.attributes["velocity"].data])
+        assert np.allclose(found, (baked[-1] - baked[-2]) * bpy.context.scene.render.fps, atol=1e-5), item.name
 
 
 def tiny_scene() -> bpy.types.Object:
@@ -68,4 +146,4 @@ def positions(sheet: bpy.types.Object, frame: int) -> np.ndarray:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(*map(Path, sys.argv[1:]))

@@ -11,6 +11,7 @@ import pytest
 
 from taffeta.extension import PLATFORMS, build, command_line, tags
 from taffeta.gpu_core.backend.build import file_name, machine
+from taffeta.tests.addon.wheels import build as build_wheels
 
 ROOT = Path(__file__).resolve().parents[1]
 CYCLE = Path(__file__).with_name("extension_cycle.py")
@@ -59,8 +60,9 @@ def test_the_zip_installs_bakes_frees_and_leaves_without_a_compiler(version, pac
         "BLENDER_USER_RESOURCES": str(tmp_path / "resources"),
         "TAFFETA_BUILD": str(built),
     }
+    wheels = build_wheels(tmp_path / "wheels")
     run = subprocess.run(
-        [str(PYTHONS[version]), "-I", str(CYCLE), str(package), str(work)],
+        [str(PYTHONS[version]), "-I", str(CYCLE), str(package), str(wheels), str(work)],
         env=environment,
         capture_output=True,
         text=True,

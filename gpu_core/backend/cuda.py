@@ -17,6 +17,8 @@ from .signatures import KERNELS, Parameter, cuda_source, signatures
 
 BLOCK = 128  #: threads a block: enough warps to hide latency, few enough for kernels with many registers
 OPTIONS = ("--std=c++17", "-default-device", f"-I{KERNELS}")
+#: NVRTC in its wheel, on Linux and on Windows; the second of each loads the first.
+NVRTC = ("lib/libnvrtc-builtins.so.*", "lib/libnvrtc.so.12", "bin/nvrtc-builtins64_*.dll", "bin/nvrtc64_*_0.dll")
 
 
 def load_nvrtc() -> None:
@@ -25,8 +27,8 @@ def load_nvrtc() -> None:
     if found is None or not found.submodule_search_locations:
         return
     for place in found.submodule_search_locations:
-        for pattern in ("libnvrtc-builtins.so.*", "libnvrtc.so.12"):
-            for path in sorted((Path(place) / "lib").glob(pattern)):
+        for pattern in NVRTC:
+            for path in sorted(Path(place).glob(pattern)):
                 ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
 
 

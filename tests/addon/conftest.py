@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -94,3 +95,23 @@ def saved_scene(
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
     yield scene
     session.close()
+
+
+@pytest.fixture(scope="session")
+def baked_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the first test that needs one leaves its file and its cache to the others."""
+    return tmp_path_factory.mktemp("once") / "baked"
+
+
+@pytest.fixture
+def baked(saved_scene: bpy.types.Scene, baked_once: Path, tmp_path: Path) -> bpy.types.Scene:
+    """A sheet that falls on a floor in 4 frames, its parent moving, turned, mirrored and unevenly scaled."""
+    from taffeta.tests.addon.finalising import bake_below_parent, choose, item
+
+    if not baked_once.exists():
+        bake_below_parent(saved_scene)
+        shutil.copytree(tmp_path, baked_once)
+    shutil.copytree(baked_once, tmp_path, dirs_exist_ok=True)
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    choose(item())
+    return bpy.context.scene

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from types import SimpleNamespace
 
 import bpy
 import numpy as np
 import pytest
 
-from taffeta.addon import command_info, preferences, self_test
+from taffeta.addon import command_info, preferences
 from taffeta.addon.report import Exit, Report
 from taffeta.gpu_core import self_test as simulated
 from taffeta.gpu_core.backend.cpu import CpuBackend
@@ -47,7 +48,7 @@ def test_a_device_that_drops_a_kernel_does_not_pass(broken):
 
 
 def test_a_worker_that_dies_is_a_failed_check(monkeypatch):
-    monkeypatch.setattr(self_test.sys, "executable", "/bin/false")
+    monkeypatch.setattr(sys, "executable", "/bin/false")
     report = Report("info")
     command_info.info(report, test=True)
     assert report.exit_code == Exit.SOLVER_FAILURE
@@ -67,9 +68,8 @@ def test_the_preferences_show_versions_and_each_check(scene):
     layout = SimpleNamespace(
         label=lambda text, icon="NONE": shown.append(text), operator=lambda name, icon: shown.append(name)
     )
-    layout.column = lambda: layout
     assert bpy.ops.taffeta.self_test() == {"FINISHED"}
-    preferences.TAFFETA_AP_preferences.draw(SimpleNamespace(layout=layout), bpy.context)
+    preferences.draw_self_test(layout)
     assert any(text.startswith("taffeta ") for text in shown)
     assert "taffeta.self_test" in shown
     assert any(text.startswith("no intersection: 0") for text in shown)
