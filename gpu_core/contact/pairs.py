@@ -105,19 +105,22 @@ class Proximity:
     def _complete(self, x0: Any, x1: Any) -> Candidates:
         """The candidates, brought up to date for this motion."""
         xp, broad, found = self.backend.xp, self.broad_phase, self._candidates
-        strayed = None if found is None else broad.stray(x0, x1) > self.margin
-        many = self.broad_phase.vertices if strayed is None else int(strayed.sum())
-        if found is None or strayed is None or many > FEW * len(strayed):
-            self._candidates = self._culled(broad.detect(x0, x1, self.reach, self.margin))
-            self.detections += 1
-        elif many > 0:
-            renewed = self._culled(broad.renew(x0, x1, strayed))
-            others = xp.flatnonzero(~strayed[found.corner].any(axis=1))
-            self._candidates = Candidates(
-                len(others) + renewed.count,
-                xp.concatenate([found.feature[others], renewed.feature]),
-                xp.concatenate([found.corner[others], renewed.corner]),
-            )
+        if found is not None:
+            strayed = broad.stray(x0, x1) > self.margin
+            many = int(strayed.sum())
+            if many == 0:
+                return found
+            if many <= FEW * len(strayed):
+                renewed = self._culled(broad.renew(x0, x1, strayed))
+                others = xp.flatnonzero(~strayed[found.corner].any(axis=1))
+                self._candidates = Candidates(
+                    len(others) + renewed.count,
+                    xp.concatenate([found.feature[others], renewed.feature]),
+                    xp.concatenate([found.corner[others], renewed.corner]),
+                )
+                return self._candidates
+        self._candidates = self._culled(broad.detect(x0, x1, self.reach, self.margin))
+        self.detections += 1
         return self._candidates
 
     def _culled(self, found: Candidates) -> Candidates:
