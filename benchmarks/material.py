@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import platform
 import re
 import sys
@@ -121,7 +122,10 @@ def cantilevers() -> Iterator[Row]:
             shape = strip(pattern, degrees, LENGTH, 0.25 * LENGTH, LENGTH / cells)
             exact = cases.elastica_tip(gamma)
             for form in FORMS if (gamma, cells) == (10.0, 20) else ("plate",):
-                reach, drop = cases.cantilever(shape, form, gamma)
+                try:
+                    reach, drop = cases.cantilever(shape, form, gamma)
+                except ArithmeticError:  # no equilibrium found: a bound missed, not the end of all the other cases
+                    reach = drop = math.nan
                 yield Row(f"Γ {gamma:g}, {cells} cells: drop/L", name, form, drop, exact[1], _bound(form, 0.03))
                 aspect = exact[1] / exact[0]
                 yield Row(f"Γ {gamma:g}, {cells} cells: aspect", name, form, drop / reach, aspect, _bound(form, 0.03))
@@ -279,12 +283,18 @@ def main() -> None:
 def _save(found: dict[str, list[Row]]) -> None:
     """Sections that ran give way; all others stay as they are in the file."""
     kept = json.loads(RESULTS.read_text(encoding="utf-8"))["sections"] if RESULTS.exists() else {}
-    new = {name: [{**asdict(row), "error": row.error, "met": row.met} for row in rows] for name, rows in found.items()}
+    new = {name: [_entry(row) for row in rows] for name, rows in found.items()}
     sections = {name: {**kept, **new}[name] for name in SECTIONS if name in kept or name in new}
     missed = sum(not row["met"] for rows in sections.values() for row in rows)
     content = {"processor": processor(), "missed": missed, "sections": sections}
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _entry(row: Row) -> dict[str, object]:
+    """As JSON can hold it: null where nothing was found."""
+    values = {**asdict(row), "error": row.error, "met": row.met}
+    return {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in values.items()}
 
 
 if __name__ == "__main__":
