@@ -293,8 +293,9 @@ def _save(found: dict[str, list[Row]]) -> None:
 
 def _entry(row: Row) -> dict[str, object]:
     """As JSON can hold it: null where nothing was found."""
-    values = {**asdict(row), "error": row.error, "met": row.met}
-    return {key: None if isinstance(value, float) and math.isnan(value) else value for key, value in values.items()}
+    numbers = {"measured": row.measured, "expected": row.expected, "error": row.error}
+    found = {name: None if math.isnan(value) else float(value) for name, value in numbers.items()}
+    return {**asdict(row), **found, "met": bool(row.met)}
 
 
 if __name__ == "__main__":
