@@ -27,7 +27,8 @@ from ...gpu_core.solvers.newton import NewtonStep
 #: the membrane's blocks, norms. With a constant H it holds the whole local–global iteration.
 STAGES: tuple[tuple[type, str, str], ...] = (
     (BroadPhase, "detect", "broad"),
-    (BroadPhase, "covers", "broad"),
+    (BroadPhase, "renew", "broad"),
+    (BroadPhase, "stray", "broad"),
     (Proximity, "pairs", "narrow"),
     (Proximity, "near", "narrow"),
     (Ndb, "_contacts", "narrow"),
