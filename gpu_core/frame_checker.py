@@ -26,7 +26,7 @@ from .scene import Scene
 from .scene_check import check_frame
 
 FINDINGS_KEPT = 3  #: per frame, in words
-NICENESS = 5  #: where all cores are busy the solver goes first
+NICENESS = 19  #: where all cores are busy the solver goes first
 ROOT = Path(__file__).resolve().parents[1]
 
 
