@@ -44,11 +44,11 @@ def mirror(solve: Solve) -> Iterator[Result]:
 
 
 def mirror_of_folds(solve: Solve) -> Iterator[Result]:
-    """The same on the block, where staying symmetric is an unstable balance: judged only in the tight solve."""
-    yield from _mirrored("on a block", block(), 1.0 if solve is TIGHT else None, solve)
+    """The same on the block, where staying symmetric is an unstable balance."""
+    yield from _mirrored("on a block", block(), 1.0, solve)
 
 
-def _mirrored(name: str, body: Collider, bound: float | None, solve: Solve) -> Iterator[Result]:
+def _mirrored(name: str, body: Collider, bound: float, solve: Solve) -> Iterator[Result]:
     mesh = square(SIDE, 0.3, diagonals="mirrored")
     motion = _drape(mesh, np.arange(SIDE**2), body, solve)
     twin = np.arange(SIDE**2).reshape(SIDE, SIDE)[::-1].ravel()
