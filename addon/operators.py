@@ -25,7 +25,7 @@ SCOPES = (
     ("SELECTED", "Selected", "The selected cloth; the others are bodies where they are baked, and else take no part"),
     ("STALE", "Stale", "The cloth whose cache is missing, partial, damaged, or of another scene than this"),
 )
-REDRAWN = frozenset({"PROPERTIES", "VIEW_3D", "STATUSBAR"})
+REDRAWN = frozenset({"PROPERTIES", "VIEW_3D"})
 
 
 _has_baked = Witness(lambda item: item.taffeta.role == "CLOTH" and modifier.find(item) is not None)
@@ -323,6 +323,8 @@ def redraw(context: bpy.types.Context) -> None:
                 for region in area.regions:
                     if area.type != "VIEW_3D" or region.type == "UI":
                         region.tag_redraw()
+    # No screen has the status bar among its areas. It redraws itself when the name of a view layer changes.
+    bpy.msgbus.publish_rna(key=(bpy.types.ViewLayer, "name"))
 
 
 def _severity(state: BakeState) -> set[str]:
