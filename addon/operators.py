@@ -25,7 +25,7 @@ SCOPES = (
     ("SELECTED", "Selected", "The selected cloth; the others are bodies where they are baked, and else take no part"),
     ("STALE", "Stale", "The cloth whose cache is missing, partial, damaged, or of another scene than this"),
 )
-REDRAWN = frozenset({"PROPERTIES", "VIEW_3D"})
+PANELS = {"PROPERTIES": "WINDOW", "VIEW_3D": "UI"}  #: editors that show a bake, and in which of their regions
 
 
 _has_baked = Witness(lambda item: item.taffeta.role == "CLOTH" and modifier.find(item) is not None)
@@ -319,10 +319,9 @@ def redraw(context: bpy.types.Context) -> None:
     """Where a bake is shown: our panels, the sidebars and the status bar, but no viewport."""
     for window in context.window_manager.windows:
         for area in window.screen.areas:
-            if area.type in REDRAWN:
-                for region in area.regions:
-                    if area.type != "VIEW_3D" or region.type == "UI":
-                        region.tag_redraw()
+            for region in area.regions:
+                if region.type == PANELS.get(area.type):
+                    region.tag_redraw()
     # No screen has the status bar among its areas. It redraws itself when the name of a view layer changes.
     bpy.msgbus.publish_rna(key=(bpy.types.ViewLayer, "name"))
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,6 +22,7 @@ PREPARE = Path(__file__).with_name("prepare.sh")
 ROOTS = Path(os.environ.get("TAFFETA_GUI_ROOT", ROOT / "build" / "gui"))  #: where the Debians are kept
 PICTURES = ROOT / "build" / "gui" / "pictures"
 SUITES = {"4.3": "trixie", "5.2": "sid"}  #: the Debian that has this Blender
+OTHER_PYTHON = {"5.2"}  #: where Debian's Blender has Python 3.14 instead of Blender's own 3.13, and SciPy for it
 ASKED = os.environ.get("TAFFETA_GUI", "").split()  #: the Blenders that must be tested; the first where none is named
 VERTICES = 900
 PATIENCE = 600  #: s, for all that a Debian needs to be downloaded and unpacked
@@ -39,6 +42,18 @@ def debian(version: str) -> Path:
     return root
 
 
+def without_wheels(package: Path, path: Path) -> Path:
+    """Write the zip again without its wheels, which are for Blender's own Pythons, and return its path."""
+    with zipfile.ZipFile(package) as source, zipfile.ZipFile(path, "w") as target:
+        for name in source.namelist():
+            content = source.read(name)
+            if name == "blender_manifest.toml":
+                content = re.sub(rb"(?m)^wheels = .*$", b"", content)
+            if not name.startswith("wheels/"):
+                target.writestr(name, content)
+    return path
+
+
 def _obstacle(suite: str, root: Path) -> str:
     """Make the Debian; what prevented that, or nothing."""
     if sys.platform != "linux" or os.geteuid() != 0:
@@ -53,8 +68,10 @@ def _obstacle(suite: str, root: Path) -> str:
 
 
 @pytest.fixture(scope="session")
-def window(debian: Path, package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
+def window(version: str, debian: Path, package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
     """Blender, with the zip that `make extension` builds installed in it."""
+    if version in OTHER_PYTHON:
+        package = without_wheels(package, tmp_path_factory.mktemp("dist") / package.name)
     window = Window(debian, package, tmp_path_factory.mktemp("shared"))
     yield window
     window.close()

@@ -31,7 +31,7 @@ class Drape:
 
     def shown(self, name: str = "Cloth") -> np.ndarray:
         """What the window shows of an object at its current frame: (N, 3) float32, object space, m."""
-        return self.window.ask(f"shown({name!r})")
+        return np.frombuffer(self.window.ask(f"shown({name!r})"), np.float32).reshape(-1, 3)
 
     def until_baked(self, frames: int) -> None:
         """Wait, as a user does, until so many frames have landed."""
@@ -49,7 +49,7 @@ class Drape:
 
 
 def open_drape(window: Window, folder: Path) -> Drape:
-    """drape.blend of a shared folder: the sidebar at our tab, the cloth chosen there, its physics, the camera's view."""
+    """A folder's drape.blend, seen by its camera, our tab in the sidebar, and the chosen cloth's physics beside it."""
     window.do(f"bpy.ops.wm.open_mainfile(filepath={window.inside(folder / 'drape.blend')!r}, load_ui=False)")
     window.redraw()
     window.do("show_tab('Taffeta')")

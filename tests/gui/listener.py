@@ -5,18 +5,17 @@ Its timer is the measure of how often the interface comes round: `ticks` has the
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 import traceback
-from multiprocessing.connection import Client
+from multiprocessing.connection import Listener
 
 import bpy
 import numpy as np
 
 INTERVAL = 0.02  #: s
 
-connection = Client(sys.argv[-1])
+connection = Listener(sys.argv[-1]).accept()
 ticks: list[float] = []  #: s on the monotonic clock
 status_bar: list[int] = []  #: see watch_status_bar
 
@@ -117,12 +116,13 @@ def watch_status_bar() -> None:
     bpy.types.STATUSBAR_HT_header.append(lambda header, context: status_bar.append(session().state().done))
 
 
-def shown(name: str) -> np.ndarray:
-    """Vertices (N, 3) float32 of an object as the window shows it now, object space, m."""
+def shown(name: str) -> bytes:
+    """Vertices (N, 3) float32 of an object as the window shows it now, object space, m: an array's pickle has a NumPy's
+    version, and there are two."""
     vertices = bpy.data.objects[name].evaluated_get(bpy.context.evaluated_depsgraph_get()).data.vertices
     found = np.empty(3 * len(vertices), np.float32)
     vertices.foreach_get("co", found)
-    return found.reshape(-1, 3)
+    return found.tobytes()
 
 
 bpy.app.timers.register(tick, persistent=True)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import time
 
 import numpy as np
-import pytest
 
 from taffeta.tests.gui.watched import LOOKED_AT
 
 FRAMES = 48  #: of the sample
-TICKS = 10.0  #: Hz; the interface is to come round as often while a bake runs
+TICKS = 10  #: Hz; the interface is to come round as often while a bake runs
 A_WHILE = 1.0  #: s, in which a bake that was not stopped would go on
 
 
@@ -41,15 +39,15 @@ def test_the_status_bar_follows_the_bake(watched):
 
 
 def test_the_interface_ticks_ten_times_a_second_while_a_bake_runs(watched, pictures):
-    (pictures / "pace.json").write_text(json.dumps({"seconds": watched.seconds, "gaps": watched.gaps.tolist()}))
-    print(watched.pace())
-    assert np.median(watched.gaps) < 1.0 / TICKS, watched.pace()
+    (pictures / "pace.txt").write_text(f"{watched.pace()}\n")
+    assert watched.rate >= TICKS, watched.pace()
 
 
-def test_the_cross_cancels_and_resume_ends_in_the_bytes_of_a_bake_without_a_break(drape, watched):
+def test_the_cross_cancels_and_resume_ends_in_the_bytes_of_a_bake_without_a_break(drape, watched, pictures):
     drape.window.click("bpy.ops.taffeta.bake()")
     drape.window.find("bpy.ops.taffeta.cancel()")
     drape.until_baked(2)
+    drape.window.screenshot(pictures / "baking.png")
     drape.window.click("bpy.ops.taffeta.cancel()")
     headline = drape.until_over()
     kept = drape.baked
@@ -110,7 +108,8 @@ def test_another_file_opened_during_a_bake_ends_its_worker(drape):
     drape.window.click("bpy.ops.taffeta.bake()")
     drape.until_baked(1)
     worker = drape.window.ask("session().current._process._process.pid")
+    drape.window.do("import os")
     assert drape.window.ask(f"os.path.exists('/proc/{worker}')")
-    drape.window.do("bpy.ops.wm.read_homefile()")
+    drape.window.do("bpy.ops.wm.open_mainfile(filepath='/shared/drape.blend', load_ui=False)")
     drape.window.until(f"not os.path.exists('/proc/{worker}')")
     assert not drape.running()

@@ -9,11 +9,11 @@ SEEN = (1, 5, 12, 24, 31, 48)  #: frames on the mouse's way
 
 def test_dragging_in_the_timeline_shows_the_frames_of_the_cache(baked):
     window, frames = baked.window, baked.frames()
-    left, top, _, _ = window.ask("rectangle('DOPESHEET_EDITOR', 'WINDOW')")
-    window.move(window.ask("column_of(1)"), top + 8)
+    ruler = window.ask("rectangle('DOPESHEET_EDITOR', 'WINDOW')")[1] + 8
+    window.move(window.ask("column_of(1)"), ruler)
     window.hold(True)
     for frame in SEEN:
-        window.move(window.ask(f"column_of({frame})"), top + 8)
+        window.move(window.ask(f"column_of({frame})"), ruler)
         window.until(f"bpy.context.scene.frame_current == {frame}")
         assert np.array_equal(baked.shown(), frames[frame - 1])
     window.hold(False)
@@ -33,7 +33,7 @@ def test_save_as_and_open_again_show_the_same_frames(baked):
         window.choose_file(baked.folder / "drape.blend")
 
 
-def test_the_shape_keys_button_makes_keys_of_the_frames(baked):
+def test_the_shape_keys_button_makes_keys_of_the_frames(baked, pictures):
     window, frames = baked.window, baked.frames()
     window.press("ctrl+space", "PROPERTIES")  # the editor as large as the window
     window.redraw()
@@ -45,5 +45,6 @@ def test_the_shape_keys_button_makes_keys_of_the_frames(baked):
     for frame in SEEN:
         window.do(f"bpy.context.scene.frame_set({frame})")
         assert np.abs(baked.shown("Cloth Shape Keys") - frames[frame - 1]).max() < 1e-7
+    window.screenshot(pictures / "shape_keys.png")
     window.press("ctrl+z")
     window.until("'Cloth Shape Keys' not in bpy.data.objects")
