@@ -74,7 +74,7 @@ test:
 	@$(RUN) -m pytest
 
 # `make test` has 4.3's, where it can be had; a Blender that is named here must be had.
-test-gui: $(VENV)/test.stamp kernels
+test-gui: $(VENV)/test.stamp
 	@TAFFETA_GUI="4.3 5.2" $(RUN) -m pytest tests/gui
 
 lint: $(VENV)/test.stamp
