@@ -15,10 +15,12 @@ from . import (
     panels,
     preferences,
     properties,
+    roster,
     sidebar,
 )
 
 PARTS = (
+    roster,
     properties,
     operators,
     finalise,
