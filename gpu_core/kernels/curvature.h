@@ -145,9 +145,9 @@ FUNCTION void store_symmetric(vec *six, block b)
     six[1] = make_vec(b.row[1].y, 0.5f * (b.row[1].z + b.row[2].y), b.row[2].z);
 }
 
-// The inverse of the 3×3 diagonal block of each vertex: the preconditioner. inverse: (2 per vertex) xx xy xz · yy yz zz.
-// contact_*: as in contact_residual; curvature, slide:
-// stiffness of a contact along the normal, across, and along the slip.
+// The inverse of the 3×3 diagonal block of each vertex: the finest level of the preconditioner. inverse: (2 per vertex)
+// xx xy xz · yy yz zz. contact_*: as in contact_residual; curvature: stiffness of a contact along the normal, across, and
+// along the slip.
 KERNEL void block_inverse(int v, const float *diagonal, const int *above, const int *below_start, const int *below,
                           const vec *columns, const int *contact_start, const int *contact_incident,
                           const vec *barycentric, const vec *normal, const vec *slide, const vec *curvature,
