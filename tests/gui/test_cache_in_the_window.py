@@ -45,6 +45,7 @@ def test_the_shape_keys_button_makes_keys_of_the_frames(baked, pictures):
     for frame in SEEN:
         window.do(f"bpy.context.scene.frame_set({frame})")
         assert np.abs(baked.shown("Cloth Shape Keys") - frames[frame - 1]).max() < 1e-7
+    window.redraw()
     window.screenshot(pictures / "shape_keys.png")
     window.press("ctrl+z")
     window.until("'Cloth Shape Keys' not in bpy.data.objects")
