@@ -62,6 +62,7 @@ class Grab:
     weights: Array  #: (G,) as of soft pins
     origins: Array  #: (G, 3) where they were, world, m
     point: Array  #: (3,) where the hand was, world, m
+    lead: float  #: most that a spring reaches ahead, m
 
 
 class Live:
@@ -95,14 +96,15 @@ class Live:
         strength: of the hold at the point, 0..1; it fades to 0 at the radius.
         """
         number = [cloth.cache_key for cloth in self.scene.cloths].index(key)
-        positions = self.simulator.positions()
-        vertices, share = neighbourhood(self.scene.cloths[number].triangles, positions[number], point, radius)
+        cloth, positions = self.scene.cloths[number], self.simulator.positions()
+        vertices, share = neighbourhood(cloth.triangles, positions[number], point, radius)
         first = sum(len(part) for part in positions[:number])
         self._grab = Grab(
             (vertices + first).astype(np.int32),
             min(strength, FIRMEST) * share,
             positions[number][vertices],
             np.asarray(point, np.float64),
+            float(edge_lengths(cloth.triangles, cloth.rest_positions)[1].mean()),
         )
 
     def release(self) -> None:
@@ -114,13 +116,22 @@ class Live:
         if self._grab is None or hand is None:
             self.simulator.pull([], [], np.zeros((0, 3)))
         else:
-            held = self._grab
-            self.simulator.pull(held.vertices, held.weights, held.origins + np.asarray(hand) - held.point)
+            self._pull(self._grab, np.asarray(hand))
         self.simulator.frame = 0
         report = self.simulator.advance_frame()
         for places in self._moments.values():
             places[0] = places[1]
         return report
+
+    def _pull(self, grab: Grab, hand: Array) -> None:
+        """Towards the hand, but never more than an edge ahead of where the vertices are going anyway: a spring from
+        there to a hand that has left the cloth behind would tear the fabric to many times its length."""
+        velocity = self.simulator.state()["velocity"][grab.vertices, :3]
+        coasting = np.concatenate(self.simulator.positions())[grab.vertices] + velocity / self.scene.settings.fps
+        ahead = grab.origins + hand - grab.point - coasting
+        distance = np.linalg.norm(ahead, axis=1, keepdims=True)
+        ahead *= grab.lead / np.maximum(distance, grab.lead)
+        self.simulator.pull(grab.vertices, grab.weights, coasting + ahead)
 
     def write(self, folder: Path, turn: int) -> None:
         """The cloths as they are, each in its object's space. Raises DiskError."""
@@ -138,13 +149,18 @@ def neighbourhood(
     So a fold that lies on another is held alone. The nearest vertex is always in it, share 1; beyond, (1 − (d/r)²)².
     """
     nearest = int(np.argmin(((positions - np.asarray(point)) ** 2).sum(axis=1)))
-    a, b = unique_edges(triangles).T
-    lengths = np.linalg.norm(positions[b] - positions[a], axis=1)
-    edges = sparse.csr_array((lengths, (a, b)), shape=(len(positions),) * 2)
-    distance = sparse.csgraph.dijkstra(edges, directed=False, indices=nearest, limit=radius)
+    edges, lengths = edge_lengths(triangles, positions)
+    graph = sparse.csr_array((lengths, edges.T), shape=(len(positions),) * 2)
+    distance = sparse.csgraph.dijkstra(graph, directed=False, indices=nearest, limit=radius)
     vertices = np.flatnonzero(distance < radius) if radius > 0 else np.array([nearest])
     share = (1.0 - (distance[vertices] / radius) ** 2) ** 2 if radius > 0 else np.ones(1)
     return vertices.astype(np.int32), share
+
+
+def edge_lengths(triangles: IntArray, positions: Array) -> tuple[IntArray, Array]:
+    """(edges (E, 2), their lengths (E,)) at positions (N, 3)."""
+    edges = unique_edges(triangles)
+    return edges, np.linalg.norm(positions[edges[:, 1]] - positions[edges[:, 0]], axis=1)
 
 
 def _clocked_cloth(cloth: Cloth) -> Cloth:
