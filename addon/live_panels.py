@@ -76,11 +76,11 @@ def _draw_running(layout: bpy.types.UILayout, state: LiveState) -> None:
 
 
 def running_text(state: LiveState) -> str:
-    """“Live: 7.4 frames a second”."""
+    """“Live, 7.4 fps”."""
     rate = live.current.rate if live.current is not None else None
     if state.phase is not Phase.RUNNING or rate is None:
         return state.headline
-    return f"{state.headline}: {rate:.1f} frames a second"
+    return f"{state.headline}, {rate:.1f} fps"
 
 
 def draw_status(header: bpy.types.Header, context: bpy.types.Context) -> None:

@@ -95,7 +95,7 @@ class LiveState:
             case Phase.STARTING:
                 return "Starting the solver"
             case Phase.RUNNING:
-                return "Pulling the cloth" if self.cloth else "Live"
+                return "Pulling" if self.cloth else "Live"
             case Phase.PAUSED:
                 return "Live is paused"
             case Phase.ENDED:

@@ -51,7 +51,7 @@ def test_a_cloth_shows_the_button_the_quality_and_what_can_be_frozen(draw):
 def test_a_running_live_shows_how_fast_it_is_and_how_it_is_ended(draw, running):
     running(RUNNING, 7.4)
     layout = draw()
-    assert "Live: 7.4 frames a second" in layout.texts()
+    assert "Live, 7.4 fps" in layout.texts()
     assert "it intersects Floor" in layout.texts()
     for name in ("taffeta.live_end", "taffeta.live_pause", "taffeta.live_restart"):
         assert ("operator", name) in layout.shown
@@ -77,7 +77,7 @@ def test_the_status_bar_names_the_keys_of_a_running_live_only(draw, running):
     assert layout.shown == []
     running(RUNNING, 7.4)
     live_panels.draw_status(SimpleNamespace(layout=layout), bpy.context)
-    assert layout.texts() == "Live: 7.4 frames a second Pull Cloth End"
+    assert layout.texts() == "Live, 7.4 fps Pull Cloth End"
 
 
 @pytest.mark.parametrize(
