@@ -60,7 +60,7 @@ class Surroundings:
         items = _by_number(depsgraph.scene)
         for k, uid in enumerate(self._colliders):
             with evaluated_mesh(items[uid], depsgraph, frame) as (mesh, matrix):
-                yield items[uid], f"collider_{k:03}", np.float32(to_world(mesh_arrays.positions(mesh), matrix))
+                yield items[uid], f"collider_{k:03}", to_world(mesh_arrays.positions(mesh), matrix).astype(np.float32)
         for k, uid in enumerate(self._cloths):
             with evaluated_mesh(items[uid], depsgraph, frame) as (mesh, matrix):
                 yield items[uid], f"space_{k:03}", np.linalg.inv(matrix)

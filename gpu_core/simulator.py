@@ -114,15 +114,16 @@ class Simulator:
         world = self.backend.host(self._state.x)[: self.cloth_vertices, :3].astype(np.float64) + self._centre
         return [world[a:b] for a, b in zip(self._offsets[:-1], self._offsets[1:], strict=True)]
 
-    def pull(self, vertices: npt.NDArray[np.integer], weights: npt.ArrayLike, targets: npt.ArrayLike) -> None:
+    def pull(self, vertices: npt.ArrayLike, weights: npt.ArrayLike, targets: npt.ArrayLike) -> None:
         """From the next frame on, springs from vertices (G,), counted over all cloths, to world targets (G, 3), m.
 
         They replace those of the last call; none: let go. weights: (G,) in [0, 1), as of soft pins. Pinned vertices
         stay with their pins. No part of `state()`; for Newton's matrix only.
         """
-        stiffness, weight = np.zeros(self.cloth_vertices), np.asarray(weights, np.float64)
-        stiffness[vertices] = self._soft[vertices] * weight / (1.0 - weight)
-        self._pulled = stiffness, vertices, np.asarray(targets, np.float64)
+        at, weight = np.asarray(vertices, np.int64), np.asarray(weights, np.float64)
+        stiffness = np.zeros(self.cloth_vertices)
+        stiffness[at] = self._soft[at] * weight / (1.0 - weight)
+        self._pulled = stiffness, at, np.asarray(targets, np.float64)
         for solver in (self._solver, *self._halved):
             solver.pull(stiffness)
 

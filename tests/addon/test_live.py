@@ -28,8 +28,8 @@ def floor() -> bpy.types.Object:
 def seen(item: bpy.types.Object) -> np.ndarray:
     """(N, 3) as Blender shows the object, world."""
     evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    matrix = np.array(evaluated.matrix_world)
-    return np.array([vertex.co for vertex in evaluated.data.vertices]) @ matrix[:3, :3].T + matrix[:3, 3]
+    matrix = np.array(evaluated.matrix_world, float)
+    return np.array([vertex.co for vertex in evaluated.data.vertices], float) @ matrix[:3, :3].T + matrix[:3, 3]
 
 
 def base(item: bpy.types.Object) -> np.ndarray:
@@ -156,6 +156,20 @@ def test_pins_follow_the_animated_mesh_below_live(scene_of_live):
     moved = cloth().matrix_world.translation.x
     assert moved > 0.15
     np.testing.assert_allclose(seen(cloth())[[0, 4]], base(cloth())[[0, 4]] + [moved, 0, 0], atol=1e-5)
+
+
+def test_in_edit_mode_it_waits(scene_of_live):
+    running = frames(started(), 2)
+    bpy.context.view_layer.objects.active = floor()
+    bpy.ops.object.mode_set(mode="EDIT")
+    until = time.monotonic() + 1.0
+    while time.monotonic() < until:
+        running.step()
+    before = running.state.latest
+    assert not running.state.waiting
+    bpy.ops.object.mode_set(mode="OBJECT")
+    frames(running, 2)
+    assert running.state.latest is not before
 
 
 # The hand
