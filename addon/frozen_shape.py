@@ -32,39 +32,8 @@ def has_start(cloth: bpy.types.Object) -> bool:
     return START in cloth.data.attributes
 
 
-def set_start(cloth: bpy.types.Object, shape: FloatArray) -> None:
-    """Let the simulation start from a shape (N, 3), object space; the rest shape stays. Raises SceneError."""
-    _require_own_mesh(cloth, shape)
-    clear_start(cloth)
-    attribute = cloth.data.attributes.new(START, "FLOAT_VECTOR", "POINT")
-    attribute.data.foreach_set("vector", np.ascontiguousarray(shape, np.float32).reshape(-1))
-    cloth.data.update()
-
-
-def clear_start(cloth: bpy.types.Object) -> None:
-    """Let the simulation start from the rest shape."""
-    attribute = cloth.data.attributes.get(START)
-    if attribute is not None:
-        cloth.data.attributes.remove(attribute)
-
-
-def set_rest(cloth: bpy.types.Object, shape: FloatArray) -> None:
-    """Make a shape (N, 3), object space, the mesh itself: without stress, and where the simulation starts.
-
-    Raises SceneError where something else decides the mesh's shape.
-    """
-    _require_own_mesh(cloth, shape)
-    deforming = [item.name for item in list(cloth.modifiers)[: modifier.place(cloth)] if item.show_viewport]
-    if cloth.data.shape_keys is not None:
-        raise SceneError(cloth.name, "its shape keys would take the shape back", "Apply or remove them first")
-    if deforming:
-        raise SceneError(cloth.name, f"the modifier “{deforming[0]}” would deform the shape again", "Apply it first")
-    clear_start(cloth)
-    cloth.data.vertices.foreach_set("co", np.ascontiguousarray(shape, np.float32).reshape(-1))
-    cloth.data.update()
-
-
-def _require_own_mesh(cloth: bpy.types.Object, shape: FloatArray) -> None:
+def require_start(cloth: bpy.types.Object, shape: FloatArray) -> None:
+    """Raises SceneError where the mesh is not this object's alone, or has other vertices than the shape (N, 3)."""
     if cloth.data.library is not None:
         raise SceneError(cloth.name, "its mesh is linked from another file", "Make it local first")
     if cloth.data.users > 1:
@@ -79,3 +48,36 @@ def _require_own_mesh(cloth: bpy.types.Object, shape: FloatArray) -> None:
             f"the mesh has {len(cloth.data.vertices)} vertices, the shape {len(shape)}",
             "Undo what changed the mesh, or start Live again",
         )
+
+
+def require_rest(cloth: bpy.types.Object, shape: FloatArray) -> None:
+    """Raises SceneError where something else decides the mesh's shape, or it cannot have this one."""
+    require_start(cloth, shape)
+    deforming = [item.name for item in list(cloth.modifiers)[: modifier.place(cloth)] if item.show_viewport]
+    if cloth.data.shape_keys is not None:
+        raise SceneError(cloth.name, "its shape keys would take the shape back", "Apply or remove them first")
+    if deforming:
+        raise SceneError(cloth.name, f"the modifier “{deforming[0]}” would deform the shape again", "Apply it first")
+
+
+def set_start(cloth: bpy.types.Object, shape: FloatArray) -> None:
+    """Let the simulation start from a shape (N, 3), object space; the rest shape stays. See `require_start`."""
+    clear_start(cloth)
+    attribute = cloth.data.attributes.new(START, "FLOAT_VECTOR", "POINT")
+    attribute.data.foreach_set("vector", np.ascontiguousarray(shape, np.float32).reshape(-1))
+    cloth.data.update()
+
+
+def clear_start(cloth: bpy.types.Object) -> None:
+    """Let the simulation start from the rest shape."""
+    attribute = cloth.data.attributes.get(START)
+    if attribute is not None:
+        cloth.data.attributes.remove(attribute)
+
+
+def set_rest(cloth: bpy.types.Object, shape: FloatArray) -> None:
+    """Make a shape (N, 3), object space, the mesh itself: without stress, and where the simulation starts. See
+    `require_rest`."""
+    clear_start(cloth)
+    cloth.data.vertices.foreach_set("co", np.ascontiguousarray(shape, np.float32).reshape(-1))
+    cloth.data.update()

@@ -65,7 +65,7 @@ class Live:
         if not self.state.active:
             return False
         scene = self._scene()
-        if scene is None or scene != bpy.context.scene or not self._surroundings.are_there(scene):
+        if scene is None or scene != bpy.context.scene:
             self.handle({"event": "scene_gone"})
             return True
         self._look_at_timeline(scene)
@@ -75,7 +75,7 @@ class Live:
         now = time.monotonic()
         if self.state.active and now >= self._due and not bpy.context.mode.startswith("EDIT"):
             self._due = max(self._due + scene.render.fps_base / scene.render.fps, now)
-            self.handle({"event": "due"})
+            self.handle({"event": "due" if self._surroundings.are_there(scene) else "scene_gone"})
         return bool(events)
 
     def wait(self) -> None:
@@ -94,11 +94,11 @@ class Live:
         """Of a cloth that takes part; nothing for any other object."""
         return next((key for key, uid in self._cloths.items() if uid == cloth.session_uid), "")
 
-    def shape(self, cloth: bpy.types.Object) -> FloatArray | None:
-        """(N, 3), object space, as the cloth is shown; None where it is not. Raises CacheError, DiskError."""
+    def shape(self, cloth: bpy.types.Object) -> FloatArray:
+        """(N, 3), object space, as a cloth that takes part is shown. Raises SceneError, CacheError, DiskError."""
         key = self.key(cloth)
         if not key or self.state.turn is None:
-            return None
+            raise SceneError(cloth.name, "Live does not show it", "Start Live again")
         return np.array(read_frames(shape_path(self._folder, key, self.state.turn))[0])
 
     def _read(self, scene: bpy.types.Scene) -> None:
@@ -232,6 +232,13 @@ def finish() -> LiveState:
         last, current = current.state, None
         live_display.remove()  # a render may have been in the way
     return last
+
+
+def shape(cloth: bpy.types.Object) -> FloatArray:
+    """As the running Live shows a cloth; see `Live.shape`."""
+    if current is None:
+        raise SceneError(cloth.name, "Live does not run", "Start it")
+    return current.shape(cloth)
 
 
 def state() -> LiveState:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import bpy
 from mathutils import Vector
 
@@ -184,9 +186,13 @@ class TAFFETA_OT_live_restart(bpy.types.Operator):
 
 
 class Freezing(bpy.types.Operator):
-    """Keeps the shapes that Live shows, of the selected cloth and the active one."""
+    """Keeps the shapes that Live shows, of the selected cloth and the active one: all of them, or none."""
 
     bl_options = {"REGISTER", "UNDO"}
+
+    done: str  #: what is to be said then
+    require: Callable[[bpy.types.Object, FloatArray], None]  #: raises SceneError where it is not possible
+    freeze: Callable[[bpy.types.Object, FloatArray], None]
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -203,13 +209,14 @@ class Freezing(bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         cloths = _chosen(context)
         try:
-            shapes = [live.current.shape(cloth) for cloth in cloths] if live.current else []
+            shapes = [live.shape(cloth) for cloth in cloths]
             for cloth, shape in zip(cloths, shapes, strict=True):
-                if shape is not None:
-                    self.freeze(cloth, shape)
+                self.require(cloth, shape)
         except (SceneError, CacheError, DiskError) as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
+        for cloth, shape in zip(cloths, shapes, strict=True):
+            self.freeze(cloth, shape)
         self.report({"INFO"}, f"{self.done} of {', '.join(cloth.name for cloth in cloths)}")
         return {"FINISHED"}
 
@@ -219,9 +226,7 @@ class TAFFETA_OT_freeze_start(Freezing):
     bl_label = "Freeze Cloth as Start"
     bl_description = "Let bakes and Live start from the shape that Live shows now; the rest shape stays"
     done = "This is the start"
-
-    def freeze(self, cloth: bpy.types.Object, shape: FloatArray) -> None:
-        frozen_shape.set_start(cloth, shape)
+    require, freeze = staticmethod(frozen_shape.require_start), staticmethod(frozen_shape.set_start)
 
 
 class TAFFETA_OT_freeze_rest(Freezing):
@@ -229,9 +234,7 @@ class TAFFETA_OT_freeze_rest(Freezing):
     bl_label = "Freeze Cloth as Rest Shape"
     bl_description = "Make the shape that Live shows now the mesh itself: without stress, and where the cloth starts"
     done = "This is the rest shape"
-
-    def freeze(self, cloth: bpy.types.Object, shape: FloatArray) -> None:
-        frozen_shape.set_rest(cloth, shape)
+    require, freeze = staticmethod(frozen_shape.require_rest), staticmethod(frozen_shape.set_rest)
 
 
 class TAFFETA_OT_clear_start(bpy.types.Operator):

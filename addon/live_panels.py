@@ -56,8 +56,11 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
             message(layout, context, state.headline, "ERROR" if state.phase is Phase.FAILED else "INFO")
     else:
         _draw_running(layout, state)
-    for warning in (*state.warnings, *state.latest.get("released", ())):
+    for warning in state.warnings:
         message(layout, context, warning, "ERROR")
+    if state.latest.get("tangled"):
+        text = f"{state.latest['tangled']} pairs of edges and faces cross; they are left alone until they part"
+        message(layout, context, text, "ERROR")
     row = layout.row(align=True)
     row.operator("taffeta.freeze_start", text="Freeze as Start", icon="FREEZE")
     row.operator("taffeta.freeze_rest", text="as Rest Shape")

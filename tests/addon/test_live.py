@@ -291,6 +291,19 @@ def test_a_rest_shape_that_would_not_stay_is_refused_and_said_why(scene_of_live,
     np.testing.assert_array_equal(base(cloth()), flat)
 
 
+def test_where_one_shape_cannot_be_frozen_none_is(scene_of_live, make_cloth):
+    other = make_cloth("Another")
+    other.location.z = 1.0
+    shape_key(other)
+    flat = base(cloth())
+    frames(started(), 2)
+    for item in (cloth(), other):
+        item.select_set(True)
+    with pytest.raises(RuntimeError, match="Another: its shape keys"):
+        bpy.ops.taffeta.freeze_rest()
+    np.testing.assert_array_equal(base(cloth()), flat)
+
+
 def test_an_attribute_of_another_kind_in_its_place_is_said(scene_of_live):
     cloth().data.attributes.new(frozen_shape.START, "FLOAT", "POINT")
     with pytest.raises(Exception, match="no vector of each vertex"):

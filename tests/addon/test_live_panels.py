@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import bpy
@@ -56,6 +57,11 @@ def test_a_running_live_shows_how_fast_it_is_and_how_it_is_ended(draw, running):
     for name in ("taffeta.live_end", "taffeta.live_pause", "taffeta.live_restart"):
         assert ("operator", name) in layout.shown
     assert ("operator", "taffeta.live") not in layout.shown
+
+
+def test_places_that_cross_are_said(draw, running):
+    running(replace(RUNNING, latest={"tangled": 3}))
+    assert "3 pairs of edges and faces cross" in draw().texts()
 
 
 def test_a_failure_stays_readable(draw, monkeypatch):
