@@ -40,18 +40,30 @@ def vertex_ring(triangles: IntArray, vertices: int) -> Incidence:
     return Incidence(start, np.ascontiguousarray(both[:, 1], np.int32))
 
 
-def ring_sides(triangles: IntArray, ring: Incidence) -> IntArray:
-    """(entries of the ring, 2) the triangle sides between a vertex and its neighbour, −1 where there is no second one.
+class Edges(NamedTuple):
+    """The edges of a mesh, and where each vertex finds its own."""
 
-    2 (3t + k) + 1 where side k, from corner k + 1 to corner k + 2 of triangle t, runs from the vertex to the neighbour.
+    ends: IntArray  #: (E, 2) smaller vertex first, sorted
+    above: IntArray  #: (V + 1,) edges above[v]:above[v + 1] lead from v to larger vertices
+    below: Incidence  #: per vertex, the edges that lead to smaller ones
+
+
+def edges_of(triangles: IntArray, vertices: int) -> Edges:
+    ends = unique_edges(triangles)
+    above = np.searchsorted(ends[:, 0], np.arange(vertices + 1)).astype(np.int32)
+    return Edges(ends, above, incidence(ends[:, 1], vertices))
+
+
+def edge_sides(triangles: IntArray, edges: IntArray) -> IntArray:
+    """(E, 2) the triangle sides along each edge, −1 where there is no second one. edges: (E, 2) as `unique_edges`.
+
+    2 (3t + k) + 1 where side k, from corner k + 1 to corner k + 2 of triangle t, runs from the smaller vertex to the
+    larger, 2 (3t + k) where it runs back.
     """
-    owner = np.repeat(np.arange(len(ring.start) - 1), np.diff(ring.start))
-    edges = np.column_stack([owner, ring.entries])
-    forth = np.stack([triangles[:, [1, 2, 0]], triangles[:, [2, 0, 1]]], axis=-1).reshape(-1, 2)
-    ends = np.concatenate([forth, forth[:, ::-1]])
-    side = 2 * np.arange(len(forth))
-    number = np.concatenate([side + 1, side])
-    edge = np.searchsorted(edges.astype(np.int64) @ [1 << 32, 1], ends.astype(np.int64) @ [1 << 32, 1])
+    ends = np.stack([triangles[:, [1, 2, 0]], triangles[:, [2, 0, 1]]], axis=-1).reshape(-1, 2)
+    number = 2 * np.arange(len(ends)) + (ends[:, 0] < ends[:, 1])
+    weight = np.array([1 << 32, 1])
+    edge = np.searchsorted(edges @ weight, np.sort(ends, axis=1) @ weight)
     order = np.argsort(edge, kind="stable")
     first = np.searchsorted(edge[order], np.arange(len(edges)))
     sides = np.full((len(edges), 2), -1, np.int32)

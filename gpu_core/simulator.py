@@ -31,7 +31,8 @@ from .solvers.pd_ipc import pd_ipc
 from .subspace import subspace
 
 HALVINGS = 3  #: how often a step may be halved for a body to arrive
-EDGE_SHARE = 0.3  #: d̂ and the reserve of contacts, at most, in mean edges at rest
+EDGE_SHARE = 0.3  #: d̂, at most, in mean edges at rest
+SLACK_SHARE = 0.15  #: the reserve of contacts, at most, in the same: with more, each triangle next to a vertex is one
 
 
 class SolverError(RuntimeError):
@@ -99,7 +100,7 @@ class Simulator:
         )
         # a constant matrix needs a subspace of its own for each length of the step
         self._most_halvings = HALVINGS if self.parameters.system == "newton" else 0
-        self._longest = EDGE_SHARE * float(self._rest_length.mean())  #: lengths in metres that a small mesh bears
+        self._edge = float(self._rest_length.mean())  #: m
         self._solver = self._build(assembly, settings.step, self._proximity(assembly), cache)
         self._halved: list[Ndb] = []  #: solvers of h/2, h/4, … once they were needed
         unpinned = (assembly.free > 0) & (assembly.pin_stiffness == 0)
@@ -234,7 +235,7 @@ class Simulator:
 
     def _build(self, assembly: Assembly, step: float, proximity: Proximity, cache: Path | None) -> Ndb:
         scene, backend, parameters, surface = self.scene, self.backend, self.parameters, self._surface
-        parameters = replace(parameters, near_slack=min(parameters.near_slack, self._longest))
+        parameters = replace(parameters, near_slack=min(parameters.near_slack, SLACK_SHARE * self._edge))
         elastic = Elastic(backend, assembly, step, scene.settings.gravity, float(parameters.limit == "added"))
         system: GlobalStep | NewtonStep
         if parameters.system == "newton":
@@ -261,7 +262,7 @@ class Simulator:
         self_collision = np.full(len(scene.cloths) + len(scene.colliders), scene.settings.self_collision)
         return Proximity(
             backend, self._surface, start[:, :3], backend.array(rest), self._thickness(wanted, assembly),
-            min(self.parameters.activation, self._longest), float(self._rest_length.mean()), self_collision,
+            min(self.parameters.activation, EDGE_SHARE * self._edge), self._edge, self_collision,
         )  # fmt: skip
 
     def _filter(self, free: Any) -> Filter:

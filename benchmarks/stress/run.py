@@ -14,7 +14,7 @@ from ...gpu_core.scene_check import Finding
 from ...gpu_core.simulator import FrameReport, Simulator, SolverError
 from ...gpu_core.solvers.parameters import NdbParameters
 from .check import Verdict, verdict
-from .stress import Stress
+from .stress import Stress, limited
 
 ARRIVAL = 1e-6  #: of the scene's size; a body nearer than this to its pose has arrived
 
@@ -61,12 +61,15 @@ def run(
     vertices: int,
     frames: int | None = None,
     *,
+    limit: float | None = None,
     seconds: float = float("inf"),
     parameters: NdbParameters | None = None,
     watch: Callable[[FrameReport, Verdict], None] = lambda report, found: None,
 ) -> Result:
-    """The whole motion, or what of it fits in `seconds`. frames: None = as many as the scene asks for."""
+    """The whole motion, or what of it fits in `seconds`. frames, limit (of strain): None = as the scene asks for."""
     scene = stress.build(vertices, frames or stress.frames)
+    if limit is not None:
+        scene = limited(scene, limit)
     began, simulator = time.perf_counter(), Simulator(scene, select("cpu"), parameters)
     result = Result(stress.name, sum(len(cloth.positions) for cloth in scene.cloths), scene.settings.frames - 1)
     before = _bodies(scene, simulator) - _posed(scene, 0)  # the simulator's own centre

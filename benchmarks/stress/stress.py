@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +47,12 @@ def cloth(
         pins=pins,
         thickness=thickness,
     )
+
+
+def limited(scene: Scene, limit: float) -> Scene:
+    """The scene with another strain limit, 0.05 = 5 %."""
+    cloths = (replace(c, material=replace(c.material, strain_limit=limit)) for c in scene.cloths)
+    return replace(scene, cloths=tuple(cloths))
 
 
 def held(mesh: Mesh, chosen: npt.NDArray[np.bool_], path: Array | None = None) -> Pins:

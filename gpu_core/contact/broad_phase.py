@@ -41,15 +41,16 @@ class BroadPhase:
         found = patches(surface, positions)
         integers = lambda values: backend.array(values, np.int32)  # noqa: E731
         self.backend, self.vertices, self.depths = backend, surface.vertices, found.depths
-        self.triangle_corners, self.edge_corners = integers(surface.triangles), integers(found.edge_corners)
-        self.vertex_corners = integers(np.arange(surface.vertices))
+        self.vertex_corners = integers(found.vertices.entries)
+        self.edge_corners = integers(found.edge_corners[found.edges.entries])
+        self.triangle_corners = integers(surface.triangles[found.triangles.entries])
         self.object, self.ignore = integers(surface.object), integers(~self_collision)
         self.tables = [integers(part) for table in (found.vertices, found.edges, found.triangles) for part in table]
         self.patches = len(found.triangles.start) - 1
         xp = backend.xp
         self.vertex_box, self.edge_box, self.triangle_box = (
-            xp.zeros((2 * count, 4), xp.float32)
-            for count in (surface.vertices, len(found.edge_corners), len(surface.triangles))
+            xp.zeros((2 * len(table.entries), 4), xp.float32)
+            for table in (found.vertices, found.edges, found.triangles)
         )
         self.trees = [xp.zeros((2 * ((2 << depth) - 1), 4), xp.float32) for depth in self.depths]
         self.start, self.end = (xp.zeros((surface.vertices, 4), xp.float32) for _ in range(2))  #: of the sweeps
@@ -99,8 +100,7 @@ class BroadPhase:
         ]
         first = 0
         for depth, tree in zip(self.depths, self.trees, strict=True):
-            start, triangles = self.tables[4:]
-            launches.append(("patch_box", 1 << depth, (start, triangles, self.triangle_box, first, depth, tree)))
+            launches.append(("patch_box", 1 << depth, (self.tables[4], self.triangle_box, first, depth, tree)))
             launches += [("tree_refit", 1 << level, ((1 << level) - 1, tree)) for level in reversed(range(depth))]
             first += 1 << depth
         self.backend.sequence(launches)()

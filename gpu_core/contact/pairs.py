@@ -106,13 +106,15 @@ class Proximity:
         """The candidates, brought up to date for this motion."""
         xp, broad, found = self.backend.xp, self.broad_phase, self._candidates
         if found is not None:
-            strayed = broad.stray(x0, x1) > self.margin
-            many = int(strayed.sum())
+            stray = broad.stray(x0, x1)
+            many = int((stray > self.margin).sum())
             if many == 0:
                 return found
-            if many <= FEW * len(strayed):
-                renewed = self._culled(broad.renew(x0, x1, strayed))
-                others = xp.flatnonzero(~strayed[found.corner].any(axis=1))
+            if many <= FEW * len(stray):
+                stays = xp.zeros(found.count, xp.int32)
+                self.backend.launch("candidate_stays", found.count, found.corner, stray, self.margin, stays)
+                others = xp.flatnonzero(stays)
+                renewed = self._culled(broad.renew(x0, x1, stray > self.margin))
                 self._candidates = Candidates(
                     len(others) + renewed.count,
                     xp.concatenate([found.feature[others], renewed.feature]),

@@ -21,6 +21,7 @@ from ..scene import Cloth
 from .plate import plate_rows
 
 BendingForm = Literal["plate", "hinge", "vertex"]
+ROUNDING = 1.0e-12  #: of the largest entries: smaller ones are what sums to 0 has left of itself
 FLAT = 2.5e-5  #: bulge of the vertices around an edge, relative to its length, up to which a whole cloth counts as flat
 
 
@@ -37,9 +38,22 @@ def bending(cloth: Cloth, form: BendingForm) -> Bending:
     rows, stiffness, hinge = _plate_rows(cloth) if form == "plate" else _hinge_rows(cloth)
     if form == "vertex":
         rows, stiffness, hinge = _vertex_rows(cloth, rows, stiffness, hinge)
+    rows = _significant(rows, abs(rows).max(axis=1).toarray().ravel(), np.ones(rows.shape[1]))
     rest = _rest_curvature(cloth, rows, hinge)
     hessian = (rows.T @ sparse.diags_array(stiffness) @ rows).tocsr()
+    size = np.sqrt(hessian.diagonal())
+    hessian = _significant(hessian, size, size)
     return Bending(rows, stiffness, hinge.astype(np.int32), rest, hessian)
+
+
+def _significant(
+    matrix: sparse.csr_array, row_size: npt.NDArray[np.float64], column_size: npt.NDArray[np.float64]
+) -> sparse.csr_array:
+    """The entries above rounding: nearly half of what products of sparse matrices hold on a regular grid is below."""
+    entries = matrix.tocoo()
+    kept = np.abs(entries.data) > ROUNDING * row_size[entries.row] * column_size[entries.col]
+    part = entries.data[kept], (entries.row[kept], entries.col[kept])
+    return sparse.coo_array(part, shape=matrix.shape).tocsr()
 
 
 def _plate_rows(cloth: Cloth) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32]]:

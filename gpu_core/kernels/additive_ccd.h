@@ -85,17 +85,29 @@ FUNCTION bool sweeps_apart(const int *corner, const vec *x, const vec *x1, bool 
     return maximum(maximum(maximum(a.x, b.x), maximum(a.y, b.y)), maximum(a.z, b.z)) > (1.0f + 1e-6f) * reach;
 }
 
-// The smallest gap between the absolute paths p[k] → end[k] of the two sides along n.
-FUNCTION float gap_between_paths(vec n, const vec p[4], const vec end[4], bool edges)
+// A pair's four corners, one vector an axis: what is done to all four takes one operation.
+struct corners {
+    vec x, y, z;
+};
+
+FUNCTION corners corners_of(const vec p[4])
 {
-    float gap[2];
-    int sides = first_side(edges);
-    for (int k = 0; k < 4; ++k) {
-        float sign = k < sides ? 1.0f : -1.0f, least = minimum(sign * dot(n, p[k]), sign * dot(n, end[k]));
-        float *extent = gap + (k < sides ? 0 : 1);
-        *extent = k == 0 || k == sides ? least : minimum(*extent, least);
-    }
-    return gap[0] + gap[1];
+    corners c;
+    c.x = make_four(p[0].x, p[1].x, p[2].x, p[3].x);
+    c.y = make_four(p[0].y, p[1].y, p[2].y, p[3].y);
+    c.z = make_four(p[0].z, p[1].z, p[2].z, p[3].z);
+    return c;
+}
+
+FUNCTION vec squares(corners c) { return product(c.x, c.x) + product(c.y, c.y) + product(c.z, c.z); }
+FUNCTION vec along(corners c, vec n) { return n.x * c.x + n.y * c.y + n.z * c.z; }
+
+// The smallest gap between the absolute paths of the two sides along n.
+FUNCTION float gap_between_paths(vec n, corners from, corners to, bool edges)
+{
+    vec a = along(from, n), b = along(to, n), least = lower(a, b), most = upper(a, b);
+    return edges ? minimum(least.x, least.y) - maximum(most.z, most.w)
+                 : least.x - maximum(most.y, maximum(most.z, most.w));
 }
 
 // 1 for a candidate that can matter in the motion from x to x1 whatever fraction of it each vertex takes: no axis, and not
@@ -109,17 +121,15 @@ KERNEL void candidate_reach(int i, const int *feature, const int *corner, const 
     matters[i] = 0;
     if (sweeps_apart(c, x, x1, edges, reach)) return;
     vec p[4], end[4], origin = x[c[0]], zero = make_vec(0.0f, 0.0f, 0.0f);
-    float square = 0.0f;
     load_corners(c, x, p);
-    for (int k = 0; k < 4; ++k) {
-        end[k] = x1[c[k]] - origin;
-        square = maximum(square, maximum(dot(p[k], p[k]), dot(end[k], end[k])));
-    }
-    float most = reach + ROUNDING * sqrtf(square);
+    for (int k = 0; k < 4; ++k) end[k] = x1[c[k]] - origin;
+    corners from = corners_of(p), to = corners_of(end);
+    vec square = upper(squares(from), squares(to));
+    float most = reach + ROUNDING * sqrtf(maximum(maximum(square.x, square.y), maximum(square.z, square.w)));
     vec apart = edges ? 0.5f * (p[0] + p[1]) - 0.5f * (p[2] + p[3]) : p[0] - 0.33333333f * (p[1] + p[2] + p[3]);
-    if (gap_between_paths(direction(apart, zero), p, end, edges) > most) return;
+    if (gap_between_paths(direction(apart, zero), from, to, edges) > most) return;
     vec n = direction(gap_vector(p, closest_points(p, edges).weight), zero);
-    matters[i] = gap_between_paths(n, p, end, edges) <= most;
+    matters[i] = gap_between_paths(n, from, to, edges) <= most;
 }
 
 // Who has to wait where a pair collides at t: the corners that come nearer to the other side, along the direction between

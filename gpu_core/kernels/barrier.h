@@ -202,8 +202,8 @@ KERNEL void contact_residual(int v, const int *start, const int *incident, const
     float weight = 0.0f;
     for (int k = start[v]; k < start[v + 1]; ++k) {
         int i = incident[k] / 4, corner = incident[k] % 4;
-        sum = sum + component(share[i], corner) * correction[i];
-        weight += component(diagonal[i], corner);
+        sum = sum + component(share, i, corner) * correction[i];
+        weight += component(diagonal, i, corner);
     }
     residual[v] = sum, added[v] += weight, total[v] += weight;
 }

@@ -1,7 +1,8 @@
 // Swept boxes, the patch tree, and the candidate pairs that its overlapping patches hold (method.md §5).
 //
-// A box is two vec: low, high; the fourth number of low is −1 where the box is new, and only pairs with a new one of the two
-// are looked for: all in a detection, what strayed from it later. The tree is a complete binary tree in heap order over 2^depth patches.
+// A box is two vec: low, high; their fourth numbers are −1 and ½ where the box is new, 0 and −½ where it is not, so that two
+// boxes overlap along the fourth axis too where one of them is new. Only such pairs are looked for: all in a detection,
+// what strayed from it later. The tree is a complete binary tree in heap order over 2^depth patches.
 // Variable-length output is made in two passes of the same kernel: with writing = 0 it counts, with 1 it writes at
 // start[element]; so buffers always fit, nothing is dropped, and the order never depends on the device.
 #pragma once
@@ -10,9 +11,7 @@
 // Two boxes that overlap, one of them new.
 FUNCTION bool overlap(const vec *a, const vec *b)
 {
-    vec room = lower(b[1] - a[0], a[1] - b[0]);  // the sign of a difference of floats is exact
-    int meets = minimum(minimum(room.x, room.y), room.z) >= 0.0f, fresh = minimum(a[0].w, b[0].w) < 0.0f;
-    return meets & fresh;
+    return none_negative(lower(b[1] - a[0], a[1] - b[0]));  // the sign of a difference of floats is exact
 }
 
 // Far from the origin a box's border is rounded by more than small inflations: borders give way by this share of their
@@ -25,6 +24,7 @@ FUNCTION float widened(float inflation, float a, float b)
 }
 
 // Box of one primitive of `size` corners swept from x0 to x1. fresh: (vertices) 1 where the sweep is new.
+// Primitives and their boxes lie in the order of the patches that own them, so that a patch reads one stretch of each.
 KERNEL void swept_box(int i, const vec *x0, const vec *x1, const int *fresh, const int *corners, int size, float inflation,
                       vec *box)
 {
@@ -38,17 +38,16 @@ KERNEL void swept_box(int i, const vec *x0, const vec *x1, const int *fresh, con
     vec margin = make_vec(widened(inflation, low.x, high.x), widened(inflation, low.y, high.y),
                           widened(inflation, low.z, high.z));
     box[2 * i] = low - margin, box[2 * i + 1] = high + margin;
-    box[2 * i].w = any ? -1.0f : 0.0f;
+    box[2 * i].w = any ? -1.0f : 0.0f, box[2 * i + 1].w = any ? 0.5f : -0.5f;
 }
 
 // Leaf of patch p. first_patch: of the tree among all patches.
-KERNEL void patch_box(int p, const int *start, const int *triangles, const vec *triangle_box, int first_patch, int depth,
-                      vec *tree)
+KERNEL void patch_box(int p, const int *start, const vec *triangle_box, int first_patch, int depth, vec *tree)
 {
     int patch = first_patch + p;
-    vec low = triangle_box[2 * triangles[start[patch]]], high = triangle_box[2 * triangles[start[patch]] + 1];
+    vec low = triangle_box[2 * start[patch]], high = triangle_box[2 * start[patch] + 1];
     for (int k = start[patch] + 1; k < start[patch + 1]; ++k)
-        low = lower(low, triangle_box[2 * triangles[k]]), high = upper(high, triangle_box[2 * triangles[k] + 1]);
+        low = lower(low, triangle_box[2 * k]), high = upper(high, triangle_box[2 * k + 1]);
     int node = (1 << depth) - 1 + p;
     tree[2 * node] = low, tree[2 * node + 1] = high;
 }
@@ -118,11 +117,11 @@ FUNCTION void emit(candidate_writer *out, int a, int b, int c0, int c1, int c2, 
 
 // Bit k: the k-th primitive of patch p overlaps the box. A patch has at most 24 primitives of a kind. No branches: what
 // overlaps what is as good as random, and a processor that guesses wrong half of the time spends its time on that.
-FUNCTION int overlapping(const vec *box, int p, const int *start, const int *primitives, const vec *primitive_box)
+FUNCTION int overlapping(const vec *box, int p, const int *start, const vec *primitive_box)
 {
     int bits = 0;
     for (int k = start[p]; k < start[p + 1]; ++k)
-        bits |= static_cast<int>(overlap(primitive_box + 2 * primitives[k], box)) << (k - start[p]);
+        bits |= static_cast<int>(overlap(primitive_box + 2 * k, box)) << (k - start[p]);
     return bits;
 }
 
@@ -131,14 +130,14 @@ FUNCTION void vertices_against_triangles(candidate_writer *out, int p, int q, co
                                          const vec *vertex_box, const vec *triangle_box, const int *corners,
                                          const int *object, const int *ignore)
 {
-    for (int near = overlapping(box_q, p, vertex_start, vertices, vertex_box); near != 0; near &= near - 1) {
-        int v = vertices[vertex_start[p] + lowest_bit(near)];
-        int met = overlapping(vertex_box + 2 * v, q, triangle_start, triangles, triangle_box);
+    for (int near = overlapping(box_q, p, vertex_start, vertex_box); near != 0; near &= near - 1) {
+        int k = vertex_start[p] + lowest_bit(near), v = vertices[k];
+        int met = overlapping(vertex_box + 2 * k, q, triangle_start, triangle_box);
         for (; met != 0; met &= met - 1) {
-            int t = triangles[triangle_start[q] + lowest_bit(met)];
+            int t = triangle_start[q] + lowest_bit(met);
             const int *c = corners + 3 * t;
             if (has_corner(c, 3, v) || ignored(object, ignore, v, c[0])) continue;
-            emit(out, v, t, v, c[0], c[1], c[2]);
+            emit(out, v, triangles[t], v, c[0], c[1], c[2]);
         }
     }
 }
@@ -147,15 +146,16 @@ FUNCTION void edges_against_edges(candidate_writer *out, int p, int q, const vec
                                   const int *edges, const vec *edge_box, const int *corners, const int *object,
                                   const int *ignore)
 {
-    for (int near = overlapping(box_q, p, edge_start, edges, edge_box); near != 0; near &= near - 1) {
-        int k = lowest_bit(near), e = edges[edge_start[p] + k];
-        int met = overlapping(edge_box + 2 * e, q, edge_start, edges, edge_box);
+    for (int near = overlapping(box_q, p, edge_start, edge_box); near != 0; near &= near - 1) {
+        int k = lowest_bit(near), one = edge_start[p] + k;
+        int met = overlapping(edge_box + 2 * one, q, edge_start, edge_box);
         if (p == q) met &= ~((2 << k) - 1);  // each pair once
         for (; met != 0; met &= met - 1) {
-            int f = edges[edge_start[q] + lowest_bit(met)];
-            const int *c = corners + 2 * (e < f ? e : f), *d = corners + 2 * (e < f ? f : e);
+            int other = edge_start[q] + lowest_bit(met), e = one, f = other;
+            if (edges[one] > edges[other]) e = other, f = one;
+            const int *c = corners + 2 * e, *d = corners + 2 * f;
             if (has_corner(d, 2, c[0]) || has_corner(d, 2, c[1]) || ignored(object, ignore, c[0], d[0])) continue;
-            emit(out, ~(e < f ? e : f), e < f ? f : e, c[0], c[1], d[0], d[1]);
+            emit(out, ~edges[e], edges[f], c[0], c[1], d[0], d[1]);
         }
     }
 }

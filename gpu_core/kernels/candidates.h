@@ -10,6 +10,13 @@ FUNCTION float side_thickness(const int *c, int first, int last, const float *th
     return least;
 }
 
+// 1 for a candidate none of whose corners strays by more than the margin.
+KERNEL void candidate_stays(int i, const int *corner, const float *stray, float margin, int *stays)
+{
+    const int *c = corner + 4 * i;
+    stays[i] = maximum(maximum(stray[c[0]], stray[c[1]]), maximum(stray[c[2]], stray[c[3]])) <= margin;
+}
+
 // Thickness ξ and activation distance d̂ of a pair (method.md §3). Pairs of one cloth that are near in the rest mesh
 // get less: rest_share of their rest distance at most, so that a fine mesh does not push itself apart.
 // kept: which candidates; rest: rest positions of cloth (any value for colliders).

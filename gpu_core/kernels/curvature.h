@@ -103,15 +103,14 @@ KERNEL void membrane_curvature(int t, const vec *x, const int *corners, const ve
     }
 }
 
-// ∂²E/∂x_v∂x_w of each neighbour w of each vertex v, by columns: `constant` of bending, and the one or two triangles' at
-// their edge.
-// side: (2 per neighbour) 2 (3t + edge) + 1 where the triangle runs through the edge from v to w; −1 where there is none.
-KERNEL void neighbour_curvature(int entry, const int *side, const float *constant, const vec *triangle_block,
-                                vec *columns)
+// ∂²E/∂x_a∂x_b of each edge from a to b, by columns: `constant` of bending, and the one or two triangles' at the edge.
+// What b meets of a is its transpose, so the matrix is symmetric to the last bit.
+// side: (2 per edge) 2 (3t + side) + 1 where the triangle runs through the edge from a to b; −1 where there is none.
+KERNEL void edge_curvature(int e, const int *side, const float *constant, const vec *triangle_block, vec *columns)
 {
     vec zero = make_vec(0.0f, 0.0f, 0.0f), sum[3] = {zero, zero, zero};
     for (int k = 0; k < 2; ++k) {
-        int at = side[2 * entry + k];
+        int at = side[2 * e + k];
         if (at < 0) continue;
         const vec *row = triangle_block + 3 * (at / 2);
         bool along = at % 2 == 1;
@@ -119,8 +118,8 @@ KERNEL void neighbour_curvature(int entry, const int *side, const float *constan
         sum[1] = sum[1] + (along ? make_vec(row[0].y, row[1].y, row[2].y) : row[1]);
         sum[2] = sum[2] + (along ? make_vec(row[0].z, row[1].z, row[2].z) : row[2]);
     }
-    sum[0].x += constant[entry], sum[1].y += constant[entry], sum[2].z += constant[entry];
-    for (int axis = 0; axis < 3; ++axis) columns[3 * entry + axis] = sum[axis];
+    sum[0].x += constant[e], sum[1].y += constant[e], sum[2].z += constant[e];
+    for (int axis = 0; axis < 3; ++axis) columns[3 * e + axis] = sum[axis];
 }
 
 FUNCTION vec symmetric_times(const vec *six, vec a)
@@ -146,21 +145,24 @@ FUNCTION void store_symmetric(vec *six, block b)
     six[1] = make_vec(b.row[1].y, 0.5f * (b.row[1].z + b.row[2].y), b.row[2].z);
 }
 
-// The inverse of the 3×3 diagonal block of each vertex: the preconditioner. inverse: (2 per vertex) xx xy xz · yy yz zz.
-// contact_*: as in contact_residual; curvature, slide:
-// stiffness of a contact along the normal, across, and along the slip.
-KERNEL void block_inverse(int v, const float *diagonal, const int *ring_start, const vec *columns, const int *contact_start, const int *contact_incident,
+// The inverse of the 3×3 diagonal block of each vertex: the finest level of the preconditioner. inverse: (2 per vertex)
+// xx xy xz · yy yz zz. contact_*: as in contact_residual; curvature: stiffness of a contact along the normal, across, and
+// along the slip.
+KERNEL void block_inverse(int v, const float *diagonal, const int *above, const int *below_start, const int *below,
+                          const vec *columns, const int *contact_start, const int *contact_incident,
                           const vec *barycentric, const vec *normal, const vec *slide, const vec *curvature,
                           vec *inverse)
 {
     vec zero = make_vec(0.0f, 0.0f, 0.0f);
     block b = {{zero, zero, zero}};
     add_identity(&b, diagonal[v]);
-    for (int k = ring_start[v]; k < ring_start[v + 1]; ++k)
-        for (int axis = 0; axis < 3; ++axis) b.row[axis] = b.row[axis] - columns[3 * k + axis];
+    for (int e = above[v]; e < above[v + 1]; ++e)
+        for (int axis = 0; axis < 3; ++axis) b.row[axis] = b.row[axis] - columns[3 * e + axis];
+    for (int k = below_start[v]; k < below_start[v + 1]; ++k)  // as good as its transpose: only b + bᵀ is kept
+        for (int axis = 0; axis < 3; ++axis) b.row[axis] = b.row[axis] - columns[3 * below[k] + axis];
     for (int k = contact_start[v]; k < contact_start[v + 1]; ++k) {
         int i = contact_incident[k] / 4;
-        float weight = component(barycentric[i], contact_incident[k] % 4);
+        float weight = component(barycentric, i, contact_incident[k] % 4);
         add_identity(&b, weight * weight * curvature[i].y);
         add_outer(&b, weight * weight * (curvature[i].x - curvature[i].y), normal[i], normal[i]);
         add_outer(&b, weight * weight * (curvature[i].z - curvature[i].y), slide[i], slide[i]);
@@ -178,27 +180,38 @@ KERNEL void contact_curvature(int i, const int *corner, const vec *barycentric, 
     force[i] = moved;
     if (curvature[i].x <= 0.0f) return;
     for (int k = 0; k < 4; ++k)
-        if (corner[4 * i + k] < cloth_vertices) moved = moved + component(barycentric[i], k) * p[corner[4 * i + k]];
+        if (corner[4 * i + k] < cloth_vertices) moved = moved + component(barycentric, i, k) * p[corner[4 * i + k]];
     float along = dot(moved, normal[i]), slipping = dot(moved, slide[i]);
     force[i] = curvature[i].y * moved + ((curvature[i].x - curvature[i].y) * along) * normal[i] +
                ((curvature[i].z - curvature[i].y) * slipping) * slide[i];
 }
 
 // product = K p. start, column, value: bending between vertices without a common edge; diagonal: inertia, soft pins, and
-// what makes up for the neighbours' bending, which goes into differences.
+// what makes up for the neighbours' bending, which goes into differences; above, below: edges to larger and to smaller
+// vertices. Four sums, since a processor waits for each addition before the next to the same.
 KERNEL void curvature_times(int v, const int *start, const int *column, const float *value, const float *diagonal,
-                            const float *free, const int *ring_start, const int *ring, const vec *columns,
-                            const int *contact_start, const int *contact_incident,
-                            const vec *barycentric, const vec *contact_force, const vec *p, vec *product)
+                            const float *free, const int *ends, const int *above, const int *below_start,
+                            const int *below, const vec *columns, const int *contact_start,
+                            const int *contact_incident, const vec *barycentric, const vec *contact_force,
+                            const vec *p, vec *product)
 {
-    vec own = p[v], sum = diagonal[v] * own;
-    for (int k = start[v]; k < start[v + 1]; ++k) sum = sum + value[k] * p[column[k]];
-    for (int k = ring_start[v]; k < ring_start[v + 1]; ++k) {
-        vec apart = p[ring[k]] - own;
-        sum = sum + apart.x * columns[3 * k] + apart.y * columns[3 * k + 1] + apart.z * columns[3 * k + 2];
+    vec zero = make_vec(0.0f, 0.0f, 0.0f), own = p[v], far = zero, forth = zero, back = zero, touched = zero;
+    for (int k = start[v]; k < start[v + 1]; ++k) far = far + value[k] * p[column[k]];
+    for (int e = above[v]; e < above[v + 1]; ++e) {
+        const vec *block = columns + 3 * e;
+        vec apart = p[ends[2 * e + 1]] - own;
+        forth = forth + (apart.x * block[0] + apart.y * block[1] + apart.z * block[2]);
     }
-    for (int k = contact_start[v]; k < contact_start[v + 1]; ++k)
-        sum = sum + component(barycentric[contact_incident[k] / 4], contact_incident[k] % 4) * contact_force[contact_incident[k] / 4];
+    for (int k = below_start[v]; k < below_start[v + 1]; ++k) {
+        const vec *block = columns + 3 * below[k];
+        vec apart = p[ends[2 * below[k]]] - own;
+        back = back + make_vec(dot(block[0], apart), dot(block[1], apart), dot(block[2], apart));
+    }
+    for (int k = contact_start[v]; k < contact_start[v + 1]; ++k) {
+        int i = contact_incident[k] / 4;
+        touched = touched + component(barycentric, i, contact_incident[k] % 4) * contact_force[i];
+    }
+    vec sum = diagonal[v] * own + far + (forth + back) + touched;
     sum.w = 0.0f;
     product[v] = free[v] * sum;
 }

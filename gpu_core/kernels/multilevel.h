@@ -19,9 +19,9 @@ KERNEL void aggregate_contact(int a, const int *part_start, const int *part, con
             float together = 0.0f;
             for (int c = 0; c < 4; ++c) {
                 int v = corner[4 * i + c];
-                if (v < cloth_vertices && aggregate[v] == a) together += component(barycentric[i], c);
+                if (v < cloth_vertices && aggregate[v] == a) together += component(barycentric, i, c);
             }
-            float weight = component(barycentric[i], contact_incident[at] % 4) * together;
+            float weight = component(barycentric, i, contact_incident[at] % 4) * together;
             add_identity(&b, weight * curvature[i].y);
             add_outer(&b, weight * (curvature[i].x - curvature[i].y), normal[i], normal[i]);
             add_outer(&b, weight * (curvature[i].z - curvature[i].y), slide[i], slide[i]);
@@ -40,8 +40,8 @@ KERNEL void coarser_contact(int element, int first, const int *part_start, const
     contact[2 * a] = sum[0], contact[2 * a + 1] = sum[1];
 }
 
-// The inverse block of each aggregate. weight: its vertices' share of the scalar rows; leaving: the ring entries that lead
-// out of it, for inside it the membrane does not strain.
+// The inverse block of each aggregate. weight: its vertices' share of the scalar rows; leaving: the edges that lead out
+// of it, for inside it the membrane does not strain.
 KERNEL void aggregate_inverse(int a, const float *weight, const int *leaving_start, const int *leaving,
                               const vec *columns, const vec *contact, vec *inverse)
 {

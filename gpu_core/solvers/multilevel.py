@@ -17,7 +17,8 @@ import scipy.sparse as sparse
 
 from ..aggregation import hierarchy
 from ..backend import Backend
-from ..mesh import Incidence, incidence
+from ..mesh import incidence
+from ..scene import IntArray
 
 Integers = npt.NDArray[np.int32]
 Launch = tuple[str, int, tuple[Any, ...]]
@@ -31,12 +32,12 @@ class Multilevel:
         backend: Backend,
         levels: Sequence[npt.NDArray[np.int64]],
         free: npt.NDArray[Any],
-        ring: Incidence,
+        edges: IntArray,
         far: sparse.csr_array,
         diagonal: npt.NDArray[np.float64],
     ) -> None:
-        """levels: aggregates of the free vertices (`levels_of`). free: (N,) 0 where a pin holds. ring, far, diagonal:
-        what of the matrix never changes, as NewtonStep has it."""
+        """levels: aggregates of the free vertices (`levels_of`). free: (N,) 0 where a pin holds. edges: (E, 2).
+        far, diagonal: what of the matrix never changes, as NewtonStep has it."""
         xp, integers = backend.xp, lambda values: backend.array(values, np.int32)
         self._array = backend.array
         sizes = [int(number.max()) + 1 for number in levels]
@@ -45,15 +46,14 @@ class Multilevel:
         of_vertex, parent = _numbered(levels, self._first, np.flatnonzero(free), len(free))
         parts, leaving, weight = [], [], []
         member = of_vertex
-        owner = np.repeat(np.arange(len(free)), np.diff(ring.start))
         far = far.tocoo()
         for k, (first, last) in enumerate(pairwise(self._first)):
             below = of_vertex if k == 0 else parent[self._first[k - 1] : first]
             start, order = _rows(below, first, last)
             parts.append((start, order + (0 if k == 0 else self._first[k - 1])))
-            outwards = np.flatnonzero((member[owner] >= 0) & (member[owner] != member[ring.entries]))
-            start, order = _rows(member[owner[outwards]], first, last)
-            leaving.append((start, outwards[order]))
+            outwards = np.flatnonzero(member[edges[:, 0]] != member[edges[:, 1]])
+            start, order = _rows(member[edges[outwards]].ravel(), first, last)
+            leaving.append((start, outwards[order // 2]))
             inside = (member[far.row] >= 0) & (member[far.row] == member[far.col])
             held = member >= 0
             weight.append(

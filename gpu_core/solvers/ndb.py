@@ -122,9 +122,10 @@ class Ndb:
             feasible, predicted = reached, self.x.copy()
             if report.arrived and excess <= tautest:
                 tautest, bearable = excess, reached
+            report.strained = report.arrived and tautest > self.parameters.strain_excess
 
         if report.arrived and not report.converged:
-            feasible, report.strained = bearable, tautest > self.parameters.strain_excess
+            feasible = bearable
         if not report.arrived:  # no room is left: the body arrives all the same, the caller frees what it crosses
             report.late = self.backend.xp.flatnonzero((feasible != self.x).any(axis=1) & ~self.free[:, 0])
             feasible = self.backend.xp.where(self.free, feasible, target)
@@ -267,7 +268,11 @@ class Ndb:
     def _finished(self, report: StepReport) -> bool:
         if report.outer == 0:
             return False
-        limit = self.parameters.outer_iterations if report.arrived else self.parameters.late_iterations
+        parameters, limit = self.parameters, self.parameters.outer_iterations
+        if not report.arrived:
+            limit = parameters.late_iterations
+        elif report.strained:
+            limit = parameters.strained_iterations
         return report.converged or report.outer >= limit
 
     def _forward_residual(self, feasible: Any, contacts: Contacts | None) -> Any:

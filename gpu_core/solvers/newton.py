@@ -17,7 +17,7 @@ import scipy.sparse as sparse
 from ..backend import Backend
 from ..contact.barrier import Contacts
 from ..elasticity.assembly import Assembly
-from ..mesh import Incidence, ring_sides, vertex_ring
+from ..mesh import Edges, edge_sides, edges_of
 from .elastic import Solve
 from .multilevel import Multilevel, levels_of
 
@@ -35,18 +35,19 @@ class NewtonStep:
         xp, count = backend.xp, assembly.vertices
         self.backend, self.vertices = backend, count
         self.accuracy, self.batches, self.iterations = accuracy, -(-most // BATCH), 0
-        ring = vertex_ring(assembly.triangles, count)
-        near, far, diagonal = _split(assembly.constant, ring)
+        edges = edges_of(assembly.triangles, count)
+        near, far, diagonal = _split(assembly.constant, edges)
         self._rows = backend.array(far.indptr, np.int32), backend.array(far.indices, np.int32), backend.array(far.data)
         self._near, self._diagonal, self._unpulled = backend.array(near), backend.array(diagonal), diagonal
         levels = levels_of(assembly.hessian, assembly.free, assembly.rest) if multilevel else []
-        self._multilevel = Multilevel(backend, levels, assembly.free, ring, far, diagonal)
+        self._multilevel = Multilevel(backend, levels, assembly.free, edges.ends, far, diagonal)
         self.rest_diagonal = backend.array(assembly.hessian.diagonal())
         self.total_diagonal, self.added = self.rest_diagonal.copy(), xp.zeros(count, xp.float32)
         self.free = backend.array(assembly.free)
-        self._ring_start, self._ring = backend.array(ring.start, np.int32), backend.array(ring.entries, np.int32)
-        self._side = backend.array(ring_sides(assembly.triangles, ring), np.int32)
-        self._columns = xp.zeros((3 * len(ring.entries), 4), xp.float32)
+        self._ends = backend.array(edges.ends, np.int32)
+        self._above, *self._below = (backend.array(part, np.int32) for part in (edges.above, *edges.below))
+        self._side = backend.array(edge_sides(assembly.triangles, edges.ends), np.int32)
+        self._columns = xp.zeros((3 * len(edges.ends), 4), xp.float32)
         self.triangle_block = xp.zeros((9 * len(assembly.triangles), 4), xp.float32)
         self._inverse = xp.zeros((2 * count, 4), xp.float32)
         self.residual, self.increment, self._left, self._preconditioned, self._direction, self._product = (
@@ -96,10 +97,10 @@ class NewtonStep:
             pair, force, pairs = self._nothing[:5], self._nothing[5], 0
         corner, barycentric, *spring = pair
         gathered = (contact_start, contact_incident, barycentric)
-        inverse = (self._diagonal, self._ring_start, self._columns, *gathered, *spring, self._inverse)
+        inverse = (self._diagonal, self._above, *self._below, self._columns, *gathered, *spring, self._inverse)
         touched = (corner, barycentric, *spring, count, self._direction, force)
         product = (
-            *self._rows, self._diagonal, self.free, self._ring_start, self._ring, self._columns, *gathered,
+            *self._rows, self._diagonal, self.free, self._ends, self._above, *self._below, self._columns, *gathered,
             force, self._direction, self._product,
         )  # fmt: skip
         blocks = self._multilevel.block_launches(
@@ -118,7 +119,7 @@ class NewtonStep:
             turn,
         ]
         return [
-            ("neighbour_curvature", len(self._side), (self._side, self._near, self.triangle_block, self._columns)),
+            ("edge_curvature", len(self._side), (self._side, self._near, self.triangle_block, self._columns)),
             ("block_inverse", count, inverse),
             *blocks,
             ("gradient_start", count, (self.residual, self.increment, self._left, self._direction)),
@@ -135,14 +136,13 @@ class NewtonStep:
 
 
 def _split(
-    constant: sparse.csr_array, ring: Incidence
+    constant: sparse.csr_array, edges: Edges
 ) -> tuple[npt.NDArray[np.float64], sparse.csr_array, npt.NDArray[np.float64]]:
-    """(entries along the ring, entries elsewhere off the diagonal, diagonal less the ring's part) of a matrix."""
-    count = constant.shape[0]
-    ones = sparse.csr_array((np.ones(len(ring.entries)), ring.entries, ring.start), shape=(count, count))
-    owner = np.repeat(np.arange(count), np.diff(ring.start))
-    near = np.asarray(constant[owner, ring.entries]).ravel()
-    far = (constant - constant.multiply(ones) - sparse.diags_array(constant.diagonal())).tocsr()
+    """(entries along the edges, entries elsewhere off the diagonal, diagonal less the edges' part) of a matrix."""
+    count, (a, b) = constant.shape[0], edges.ends.T
+    near = np.asarray(constant[a, b]).ravel()
+    along = sparse.csr_array((np.ones(2 * len(a)), (np.append(a, b), np.append(b, a))), shape=(count, count))
+    far = (constant - constant.multiply(along) - sparse.diags_array(constant.diagonal())).tocsr()
     far.eliminate_zeros()
     far.sort_indices()
-    return near, far, constant.diagonal() + np.bincount(owner, near, minlength=count)
+    return near, far, constant.diagonal() + np.bincount(a, near, count) + np.bincount(b, near, count)

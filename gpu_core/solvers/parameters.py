@@ -23,6 +23,7 @@ class NdbParameters:
     least_iterations: int = 3  #: LG iterations of a step in contact at least: the first two may only loosen what stuck
     inner_iterations: int = 5  #: most LG iterations between two full CCDs
     outer_iterations: int = 30  #: most full CCDs of a step; more only while a collider has not arrived
+    strained_iterations: int = 60  #: most full CCDs of a step whose states were all far beyond their strain limit
     late_iterations: int = 40  #: most full CCDs while a collider has not arrived
     inner_tolerance: float | None = None  #: ‖Δx‖∞ as a velocity, m/s; None = the scene's tolerance
     growth: float = 4.0  #: of the residual's energy, beyond which half of a Newton step is taken back

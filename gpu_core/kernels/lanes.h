@@ -1,0 +1,58 @@
+// Four floats, so that every device loads a point or vector of space in one aligned access; w is unused there and 0.
+// What is done to all four alike. The bits are the same whichever way they are computed.
+#pragma once
+#include "compat.h"
+
+// One register where the compiler has a type for it and a float is a float (benchmarks count operations with another): left
+// to itself, g++ takes the four numbers one by one.
+#if defined(__GNUC__) && !defined(__CUDACC_RTC__) && !defined(float)
+typedef float lanes __attribute__((vector_size(16)));
+union alignas(16) vec {
+    struct {
+        float x, y, z, w;
+    };
+    lanes all;
+};
+FUNCTION vec vec_of(lanes all)
+{
+    vec result;
+    result.all = all;
+    return result;
+}
+FUNCTION vec make_four(float x, float y, float z, float w) { return vec_of(lanes{x, y, z, w}); }
+FUNCTION vec operator+(vec a, vec b) { return vec_of(a.all + b.all); }
+FUNCTION vec operator-(vec a, vec b) { return vec_of(a.all - b.all); }
+FUNCTION vec operator*(float s, vec a) { return vec_of(s * a.all); }
+FUNCTION vec product(vec a, vec b) { return vec_of(a.all * b.all); }
+FUNCTION vec lower(vec a, vec b) { return vec_of(b.all < a.all ? b.all : a.all); }
+FUNCTION vec upper(vec a, vec b) { return vec_of(b.all > a.all ? b.all : a.all); }
+FUNCTION bool none_negative(vec a)
+{
+    typedef long long halves __attribute__((vector_size(16)));
+    halves signs = (halves)(a.all < 0.0f);
+    return (signs[0] | signs[1]) == 0;
+}
+#else
+struct alignas(16) vec {
+    float x, y, z, w;
+};
+FUNCTION vec make_four(float x, float y, float z, float w)
+{
+    vec result;
+    result.x = x, result.y = y, result.z = z, result.w = w;
+    return result;
+}
+FUNCTION vec operator+(vec a, vec b) { return make_four(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w); }
+FUNCTION vec operator-(vec a, vec b) { return make_four(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w); }
+FUNCTION vec operator*(float s, vec a) { return make_four(s * a.x, s * a.y, s * a.z, s * a.w); }
+FUNCTION vec product(vec a, vec b) { return make_four(a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w); }
+FUNCTION vec lower(vec a, vec b)
+{
+    return make_four(minimum(a.x, b.x), minimum(a.y, b.y), minimum(a.z, b.z), minimum(a.w, b.w));
+}
+FUNCTION vec upper(vec a, vec b)
+{
+    return make_four(maximum(a.x, b.x), maximum(a.y, b.y), maximum(a.z, b.z), maximum(a.w, b.w));
+}
+FUNCTION bool none_negative(vec a) { return minimum(minimum(a.x, a.y), minimum(a.z, a.w)) >= 0.0f; }
+#endif
