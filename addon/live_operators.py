@@ -13,7 +13,7 @@ from ..gpu_core.scene import FloatArray, SceneError
 from . import frozen_shape, hand, live
 from .live_state import LiveState, Phase
 from .operators import redraw, stay_out
-from .witness import has_cloth
+from .roster import members
 
 TICK = 1 / 120  #: s between two looks at the worker
 NOT_RUNNING = "Live is not running"
@@ -41,7 +41,7 @@ class TAFFETA_OT_live(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if not has_cloth(context.scene):
+        if not members(context.scene).cloths:
             cls.poll_message_set("No object of this scene has the role Cloth")
         elif live.current is not None:
             cls.poll_message_set("Live runs already")

@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 
 from ..gpu_core.fabrics import FABRICS, Fabric
 from ..gpu_core.scene import Cloth, Collider, Material, Settings
+from . import roster
 
 ROLES = (
     ("NONE", "None", "Taffeta leaves this object alone"),
@@ -234,7 +235,13 @@ class ColliderProperties(bpy.types.PropertyGroup):
 class ObjectProperties(bpy.types.PropertyGroup):
     """`object.taffeta`."""
 
-    role: EnumProperty(name="Role", description="What this object is in the simulation", items=ROLES, default="NONE")
+    role: EnumProperty(
+        name="Role",
+        description="What this object is in the simulation",
+        items=ROLES,
+        default="NONE",
+        update=roster.forget,
+    )
     cloth: PointerProperty(type=ClothProperties)
     collider: PointerProperty(type=ColliderProperties)
 

@@ -17,10 +17,12 @@ from . import (
     panels,
     preferences,
     properties,
+    roster,
     sidebar,
 )
 
 PARTS = (
+    roster,
     properties,
     operators,
     live_operators,
