@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 import time
 import traceback
-from functools import partial
 from multiprocessing.connection import Listener
 
 import bpy
@@ -118,20 +117,12 @@ def live():
     return sys.modules["bl_ext.user_default.taffeta.addon.live"]
 
 
-def touchable(name: str) -> tuple[int, int, int]:
-    """(a vertex of an object that the mouse can touch, its column and row on the screen): the leftmost there is."""
-    hand = sys.modules["bl_ext.user_default.taffeta.addon.hand"]
+def place_of(name: str, vertex: int) -> tuple[int, int]:
+    """Column and row of the screen at which a vertex of an object is shown now."""
     viewport = region("VIEW_3D", "WINDOW")
     item = bpy.data.objects[name].evaluated_get(bpy.context.evaluated_depsgraph_get())
-    seen = partial(location_3d_to_region_2d, viewport, viewport.data)
-    places = [seen(item.matrix_world @ vertex.co) for vertex in item.data.vertices]
-    for index in sorted(range(len(places)), key=lambda index: places[index].x):
-        x, y = viewport.x + int(places[index].x) + 2, viewport.y + int(places[index].y)
-        view = hand.view_at(window(), x, y)
-        touched = view and hand.touched(bpy.context, view)
-        if touched and touched[0].name == name:
-            return index, x, window().height - y
-    raise LookupError(name)
+    place = location_3d_to_region_2d(viewport, viewport.data, item.matrix_world @ item.data.vertices[vertex].co)
+    return viewport.x + int(place.x), window().height - viewport.y - int(place.y)
 
 
 def watch_status_bar() -> None:
