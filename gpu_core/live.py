@@ -189,7 +189,9 @@ def _moments(scene: Scene) -> list[tuple[str, npt.NDArray[Any]]]:
 
 
 class _Session:
-    """Follows the commands in one folder."""
+    """Follows the commands in one folder, the first of which is `begin`."""
+
+    _live: Live
 
     def __init__(self, folder: Path, messages: Messages) -> None:
         self._folder, self._messages, self._turn = folder, messages, 1

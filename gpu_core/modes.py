@@ -21,6 +21,7 @@ DIRECT = 12_000  #: unknowns up to which Lanczos alone is quick
 GUARD = 8  #: modes that are refined beside those that are asked for, since the last ones converge last
 STEPS, SWEEPS = 3, 2  #: of refinement, and of damped Jacobi on either side of a coarse solve
 DAMPING = 0.66  #: of Jacobi, 4/3 over a λ_max(D⁻¹H) of 2
+INDEPENDENT = 1e-6  #: squared length, among unit vectors in float32, below which a direction is rounding
 ROUGH = 1e-2  #: tolerance of the coarse eigenvalues, which are refined
 
 Dense = npt.NDArray[Any]
@@ -88,13 +89,19 @@ def _refine(
 
 
 def _ritz(stiffness: Dense, gram: Dense, rank: int) -> tuple[npt.NDArray[np.float64], Dense]:
-    """The `rank` smallest of stiffness y = λ gram y, y with vᵀ gram v = 1 as columns in float32."""
+    """The `rank` smallest of stiffness y = λ gram y, y with vᵀ gram v = 1 as columns in float32.
+
+    Directions that gram does not tell from rounding, such as corrections of modes that are found, are left out.
+    """
     scale = np.diag(gram) ** -0.5  # corrections are much smaller than modes
     both = np.outer(scale, scale)
+    lengths, axes = np.linalg.eigh(0.5 * (gram + gram.T) * both)
+    apart = lengths > INDEPENDENT
+    basis = scale[:, None] * axes[:, apart] * lengths[apart] ** -0.5
     values, mixing = scipy.linalg.eigh(
-        0.5 * (stiffness + stiffness.T) * both, gram * both, subset_by_index=[0, rank - 1]
+        basis.T @ (0.5 * (stiffness + stiffness.T)) @ basis, subset_by_index=[0, rank - 1]
     )
-    return values, (scale[:, None] * mixing).astype(np.float32)
+    return values, (basis @ mixing).astype(np.float32)
 
 
 def _factorised(matrix: sparse.csr_array) -> Any:

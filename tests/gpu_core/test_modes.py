@@ -43,3 +43,15 @@ def test_two_computations_give_the_same_bits(matrix, monkeypatch):
     first, second = (modes.smoothest_modes(matrix, RANK) for _ in range(2))
     assert np.array_equal(first[0], second[0])
     assert np.array_equal(first[1], second[1])
+
+
+def test_a_correction_that_is_only_rounding_does_not_stop_the_refinement():
+    """As of modes that are found: it points where a mode does."""
+    rng = np.random.default_rng(0)
+    vectors = np.linalg.qr(rng.normal(size=(40, 6)))[0]
+    basis = np.hstack([vectors, 1e-5 * vectors[:, :1]]).astype(np.float32)
+    stiffness = np.diag(np.arange(1.0, 41.0))
+    values, mixing = modes._ritz(basis.T @ stiffness @ basis, (basis.T @ basis).astype(float), 4)
+    exact = np.linalg.eigvalsh(vectors.T @ stiffness @ vectors)[:4]
+    assert values == pytest.approx(exact, rel=1e-5)
+    assert np.abs((basis @ mixing).T @ (basis @ mixing) - np.eye(4)).max() < 1e-5
