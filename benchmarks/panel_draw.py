@@ -59,7 +59,7 @@ def main() -> None:
         cache_status._held[folder] = replace(held, certificates=certificates)
     drawn = (*panels.CLASSES, *bake_panels.CLASSES, *sidebar.CLASSES, *live_panels.CLASSES)
     print(f"{'objects':34}", *(f"{count:>8}" for count in OBJECTS))
-    rows: dict[str, list[float]] = {panel.__name__: [] for panel in drawn} | {LOOK: []}
+    rows: dict[str, list[float]] = {name: [] for name in (*(panel.__name__ for panel in drawn), LOOK)}
     for count in OBJECTS:
         while len(scene.objects) < count:
             scene.collection.objects.link(bpy.data.objects.new("Bystander", None))

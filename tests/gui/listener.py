@@ -9,6 +9,7 @@ import sys
 import time
 import traceback
 from multiprocessing.connection import Listener
+from pathlib import Path
 
 import bpy
 import numpy as np
@@ -30,6 +31,11 @@ def tick() -> float:
         except Exception:
             connection.send((False, traceback.format_exc()))
     return INTERVAL
+
+
+def queued() -> float:
+    """For how long this thread could have run so far but other processes had the processors, s."""
+    return float(Path("/proc/thread-self/schedstat").read_text().split()[1]) * 1e-9
 
 
 def window() -> bpy.types.Window:
