@@ -21,8 +21,8 @@ from ..gpu_core.differences import differences
 from ..gpu_core.disk import DiskError
 from ..gpu_core.program import program
 from ..gpu_core.scene import SceneError
-from . import cache_place, modifier
-from .gather import Members, cloth_objects, gather, gather_numbers, members
+from . import cache_place, modifier, roster
+from .gather import Members, cloth_objects, gather, gather_numbers
 
 REASONS_SHOWN = 3
 
@@ -87,12 +87,12 @@ def held(cloth: bpy.types.Object) -> Held:
 
 def garment(scene: bpy.types.Scene, cloth: bpy.types.Object) -> tuple[CacheState, str]:
     """(state, reason in words) of this cloth's cache for the scene as it is now. Cheap enough for drawing."""
-    return _worth(held(cloth), scene, members(scene), {})
+    return _worth(held(cloth), scene, roster.members(scene), {})
 
 
 def garments(scene: bpy.types.Scene) -> list[tuple[bpy.types.Object, CacheState, str]]:
     """Every cloth of the scene with its `garment`: one look at each object, one comparison a bake."""
-    present, reasons = members(scene), dict[int, str]()
+    present, reasons = roster.members(scene), dict[int, str]()
     return [(cloth, *_worth(held(cloth), scene, present, reasons)) for cloth in present.cloths]
 
 

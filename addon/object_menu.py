@@ -12,21 +12,24 @@ FEW_VERTICES = 100  #: a sheet of fewer has nothing to fold with
 ROLE_ICONS = {"CLOTH": "MOD_CLOTH", "COLLIDER": "MOD_PHYSICS", "NONE": "X"}
 
 
-def _selected_meshes(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-    if context.mode != "OBJECT":
-        operator.poll_message_set("Go to Object Mode first")
-    elif not any(item.type == "MESH" for item in context.selected_objects):
-        operator.poll_message_set("No mesh is selected")
-    else:
-        return True
-    return False
+class OnSelectedMeshes(bpy.types.Operator):
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if context.mode != "OBJECT":
+            cls.poll_message_set("Go to Object Mode first")
+        elif not any(item.type == "MESH" for item in context.selected_objects):
+            cls.poll_message_set("No mesh is selected")
+        else:
+            return True
+        return False
 
 
-class TAFFETA_OT_quick_cloth(bpy.types.Operator):
+class TAFFETA_OT_quick_cloth(OnSelectedMeshes):
     bl_idname = "taffeta.quick_cloth"
     bl_label = "Quick Cloth"
     bl_description = "Make the selected meshes cloth of one fabric, ready to bake with Taffeta"
-    bl_options = {"REGISTER", "UNDO"}
 
     fabric: EnumProperty(
         name="Fabric", description="What the cloth is made of", items=FABRIC_PRESETS[: len(FABRICS)], default="COTTON"
@@ -36,10 +39,6 @@ class TAFFETA_OT_quick_cloth(bpy.types.Operator):
         description="Every other mesh that is visible becomes a collider, unless it is cloth",
         default=False,
     )
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return _selected_meshes(cls, context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         sheets = [item for item in context.selected_objects if item.type == "MESH"]
@@ -56,17 +55,12 @@ class TAFFETA_OT_quick_cloth(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class TAFFETA_OT_set_role(bpy.types.Operator):
+class TAFFETA_OT_set_role(OnSelectedMeshes):
     bl_idname = "taffeta.set_role"
     bl_label = "Set Cloth Role"
     bl_description = "Give the selected meshes this role in the cloth simulation"
-    bl_options = {"REGISTER", "UNDO"}
 
     role: EnumProperty(name="Role", description="What the objects are in the simulation", items=ROLES)
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return _selected_meshes(cls, context)
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
@@ -115,6 +109,7 @@ class TAFFETA_MT_object(bpy.types.Menu):
             text = "No Cloth Role" if identifier == "NONE" else f"Make {name}"
             layout.operator("taffeta.set_role", text=text, icon=ROLE_ICONS[identifier]).role = identifier
         layout.separator()
+        layout.operator("taffeta.live", icon="PLAY")
         layout.operator("taffeta.bake", text="Bake Selected Cloth", icon="PHYSICS").scope = "SELECTED"
         layout.operator("taffeta.bake", text="Bake Stale Cloth").scope = "STALE"
         layout.operator("taffeta.free", text="Free Cloth Caches", icon="TRASH")

@@ -10,10 +10,9 @@ from bpy.props import BoolProperty, EnumProperty
 from ..gpu_core.cache import CacheError, CacheState
 from ..gpu_core.disk import DiskError
 from ..gpu_core.scene import SceneError
-from . import bake_report, cache_place, cache_status, modifier, save_as, session
+from . import bake_report, cache_place, cache_status, modifier, roster, save_as, session
 from .bake_state import BakeState, Phase
 from .gather import cloth_objects
-from .witness import Witness, has_cloth
 
 TICK = 0.1  #: s between two redraws of the progress
 SLICE = 0.04  #: s of reading per tick; the interface answers in between
@@ -25,10 +24,7 @@ SCOPES = (
     ("SELECTED", "Selected", "The selected cloth; the others are bodies where they are baked, and else take no part"),
     ("STALE", "Stale", "The cloth whose cache is missing, partial, damaged, or of another scene than this"),
 )
-REDRAWN = frozenset({"PROPERTIES", "VIEW_3D", "STATUSBAR"})
-
-
-_has_baked = Witness(lambda item: item.taffeta.role == "CLOTH" and modifier.find(item) is not None)
+PANELS = {"PROPERTIES": "WINDOW", "VIEW_3D": "UI"}  #: editors that show a bake, and in which of their regions
 
 
 def stay_out(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
@@ -45,7 +41,7 @@ def stay_out(operator: type[bpy.types.Operator], context: bpy.types.Context) -> 
 
 
 def _any_baked(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-    if _has_baked(context.scene):
+    if any(map(modifier.find, roster.members(context.scene).cloths)):
         return True
     operator.poll_message_set(NOTHING_BAKED)
     return False
@@ -77,7 +73,7 @@ class TAFFETA_OT_bake(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if not has_cloth(context.scene):
+        if not roster.members(context.scene).cloths:
             cls.poll_message_set("No object of this scene has the role Cloth")
             return False
         return not stay_out(cls, context)
@@ -319,10 +315,11 @@ def redraw(context: bpy.types.Context) -> None:
     """Where a bake is shown: our panels, the sidebars and the status bar, but no viewport."""
     for window in context.window_manager.windows:
         for area in window.screen.areas:
-            if area.type in REDRAWN:
-                for region in area.regions:
-                    if area.type != "VIEW_3D" or region.type == "UI":
-                        region.tag_redraw()
+            for region in area.regions:
+                if region.type == PANELS.get(area.type):
+                    region.tag_redraw()
+    # No screen has the status bar among its areas. It redraws itself when the name of a view layer changes.
+    bpy.msgbus.publish_rna(key=(bpy.types.ViewLayer, "name"))
 
 
 def _severity(state: BakeState) -> set[str]:

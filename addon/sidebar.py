@@ -9,13 +9,11 @@ from collections.abc import Iterable
 
 import bpy
 
-from . import cache_status, session
+from . import cache_status, roster, session
 from .bake_panels import BAKING, FRAMES_SHOWN, ICONS, amount, draw_bake
 from .cache_status import Held
 from .checks import troubles
-from .gather import members
 from .panels import message
-from .witness import has_cloth
 
 ROWS_SHOWN = 20
 
@@ -29,7 +27,7 @@ class SidebarPanel:
 class ClothSidebarPanel(SidebarPanel):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return has_cloth(context.scene)
+        return bool(roster.members(context.scene).cloths)
 
 
 class TAFFETA_PT_sidebar_garments(SidebarPanel, bpy.types.Panel):
@@ -56,7 +54,7 @@ class TAFFETA_PT_sidebar_bodies(ClothSidebarPanel, bpy.types.Panel):
     bl_label = "Bodies"
 
     def draw(self, context: bpy.types.Context) -> None:
-        bodies = members(context.scene).colliders
+        bodies = roster.members(context.scene).colliders
         column = self.layout.column(align=True)
         for body in bodies[:ROWS_SHOWN]:
             row = column.row(align=True)
@@ -96,7 +94,7 @@ class TAFFETA_PT_sidebar_checks(ClothSidebarPanel, bpy.types.Panel):
     bl_label = "Checks"
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, present = self.layout, members(context.scene)
+        layout, present = self.layout, roster.members(context.scene)
         found = list(troubles(context.scene, present))
         for name, text in found[:ROWS_SHOWN]:
             message(layout, context, f"{name}: {text}", "ERROR")

@@ -2,7 +2,8 @@
 
 Every panel is drawn through a layout that does nothing, and the poll of every button it asks for is called, as Blender
 does; in scenes of more and more objects, with a cache of 250 certified frames that has to be compared with the scene.
-Prints the median CPU time of a draw in ms.
+Prints the median CPU time of a draw in ms, and of the look at all objects that comes with the first draw after one
+of them came, went or took another role.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import os
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,6 +22,7 @@ from typing import Any
 OBJECTS = (10, 1000, 10000)
 FRAMES = 250
 REPEATS = 40
+LOOK = "the look at all objects"
 
 
 class Layout:
@@ -45,7 +49,7 @@ def main() -> None:
     import bpy
 
     import taffeta
-    from taffeta.addon import bake_panels, cache_status, panels, sidebar
+    from taffeta.addon import bake_panels, cache_status, live_panels, panels, roster, sidebar
     from taffeta.gpu_core.certificate import Certificate
 
     taffeta.register()
@@ -53,15 +57,16 @@ def main() -> None:
     certificates = tuple(Certificate(frame, 0) for frame in range(1, FRAMES + 1))
     for folder, held in cache_status._held.items():
         cache_status._held[folder] = replace(held, certificates=certificates)
-    drawn = (*panels.CLASSES, *bake_panels.CLASSES, *sidebar.CLASSES)
+    drawn = (*panels.CLASSES, *bake_panels.CLASSES, *sidebar.CLASSES, *live_panels.CLASSES)
     print(f"{'objects':34}", *(f"{count:>8}" for count in OBJECTS))
-    rows: dict[str, list[float]] = {panel.__name__: [] for panel in drawn}
+    rows: dict[str, list[float]] = {name: [] for name in (*(panel.__name__ for panel in drawn), LOOK)}
     for count in OBJECTS:
         while len(scene.objects) < count:
             scene.collection.objects.link(bpy.data.objects.new("Bystander", None))
         with bpy.context.temp_override(object=cloth):
             for panel in drawn:
-                rows[panel.__name__].append(_cost(panel, bpy.context))
+                rows[panel.__name__].append(_median(partial(_draw, panel, bpy.context)))
+        rows[LOOK].append(_median(partial(roster.look, scene)))
     for name, costs in rows.items():
         print(f"{name:34}", *(f"{cost * 1e3:8.3f}" for cost in costs))
     taffeta.unregister()
@@ -85,19 +90,24 @@ def _baked_scene(folder: Path) -> tuple[Any, Any]:
     return scene, cloth
 
 
-def _cost(panel: Any, context: Any) -> float:
-    """Median CPU seconds of poll, draw and the polls of its buttons."""
+def _draw(panel: Any, context: Any) -> None:
+    """Poll, draw and the polls of its buttons."""
     import bpy
 
+    layout = Layout()
+    if not hasattr(panel, "poll") or panel.poll(context):
+        panel.draw(SimpleNamespace(layout=layout), context)
+        for identifier in layout.operators:
+            category, name = identifier.split(".")
+            getattr(getattr(bpy.ops, category), name).poll()
+
+
+def _median(task: Callable[[], object]) -> float:
+    """CPU seconds."""
     times = []
     for _ in range(REPEATS):
-        layout = Layout()
         began = time.process_time()
-        if not hasattr(panel, "poll") or panel.poll(context):
-            panel.draw(SimpleNamespace(layout=layout), context)
-            for identifier in layout.operators:
-                category, name = identifier.split(".")
-                getattr(getattr(bpy.ops, category), name).poll()
+        task()
         times.append(time.process_time() - began)
     return statistics.median(times)
 

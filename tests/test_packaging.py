@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from taffeta.extension import PLATFORMS, build, command_line, tags
+from taffeta.extension import command_line, tags
 from taffeta.gpu_core.backend.build import file_name, machine
 from taffeta.tests.addon.wheels import build as build_wheels
 
@@ -21,13 +21,6 @@ PYTHONS = {
     "4.5": Path(sys.executable),
     "5.0": ROOT / ".venv-blender-5.0" / "bin" / "python",
 }
-
-
-@pytest.fixture(scope="session")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if machine() not in PLATFORMS:
-        pytest.skip(f"no zip is built for {machine()}")
-    return build(machine(), tmp_path_factory.mktemp("dist"))
 
 
 def test_the_zip_is_a_valid_extension(package):

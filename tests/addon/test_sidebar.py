@@ -10,7 +10,6 @@ import pytest
 from taffeta.addon import cache_status, checks, session, sidebar
 from taffeta.addon.cache_status import Held
 from taffeta.addon.gather import members
-from taffeta.addon.witness import Witness
 from taffeta.gpu_core.cache import CacheState
 from taffeta.gpu_core.certificate import Certificate
 from taffeta.tests.addon.recording_layout import RecordingLayout
@@ -112,24 +111,3 @@ def test_what_stands_in_the_way_of_a_bake_is_named(draw, make_cloth, name):
 def test_every_panel_is_in_the_tab_and_known_to_blender(addon, panel):
     known = getattr(bpy.types, panel)
     assert (known.bl_space_type, known.bl_region_type, known.bl_category) == ("VIEW_3D", "UI", "Taffeta")
-
-
-def test_a_witness_that_no_longer_proves_it_is_replaced(scene, make_cloth):
-    has_cloth = Witness(lambda item: item.taffeta.role == "CLOTH")
-    assert not has_cloth(scene)
-    first, second = make_cloth("First"), make_cloth("Second")
-    assert has_cloth(scene)
-    first.taffeta.role = "NONE"
-    assert has_cloth(scene)
-    bpy.data.objects.remove(second)
-    assert not has_cloth(scene)
-
-
-def test_a_witness_looks_at_one_object_of_many(scene, make_cloth):
-    make_cloth("First"), make_cloth("Second")
-    looked: list[str] = []
-    has_cloth = Witness(lambda item: not looked.append(item.name))
-    assert has_cloth(scene)
-    assert has_cloth(scene)
-    assert has_cloth(scene)
-    assert len(looked) == 3

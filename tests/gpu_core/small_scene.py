@@ -9,8 +9,10 @@ from pathlib import Path
 import ipctk
 import numpy as np
 
+from taffeta.gpu_core.bake import bake
 from taffeta.gpu_core.cache import frames_path, read_frames
 from taffeta.gpu_core.intersection import unique_edges
+from taffeta.gpu_core.job import save
 from taffeta.gpu_core.scene import Cloth, Collider, Material, Pins, Scene, Settings
 from taffeta.gpu_core.scene_check import check_frame, to_world
 
@@ -55,6 +57,13 @@ def small_scene(frames: int = 6, side: int = 10) -> Scene:
         (Collider("Ball", faces, surface[None].astype(np.float32)),),
         Settings(frame_start=11, frame_end=10 + frames, backend="cpu"),
     )
+
+
+def bake_unbroken(frames: int, folder: Path) -> tuple[Path, bytes]:
+    """Bake the small scene without a break: (job folder, bytes of the point cache)."""
+    save(small_scene(frames), folder / "job")
+    bake(folder / "job", folder / "cache", check=False, on_event=lambda event: None, cancelled=lambda: False)
+    return folder / "job", frames_path(folder / "cache", "sheet").read_bytes()
 
 
 def full_scene() -> Scene:

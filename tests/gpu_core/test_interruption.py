@@ -12,7 +12,7 @@ import pytest
 from taffeta.gpu_core.bake import BakeProcess, bake
 from taffeta.gpu_core.cache import CacheError, CacheState, inspect, read_contents, read_frames
 from taffeta.gpu_core.job import digest, save
-from taffeta.tests.gpu_core.small_scene import assert_frames_are_free_of_intersections, small_scene
+from taffeta.tests.gpu_core.small_scene import assert_frames_are_free_of_intersections, bake_unbroken, small_scene
 
 FRAMES = 6
 MANY = 400
@@ -30,11 +30,7 @@ def run(job, cache, cancelled=never, **options):
 
 @pytest.fixture(scope="module")
 def unbroken(tmp_path_factory):
-    """(job folder, bytes of the unbroken bake)"""
-    folder = tmp_path_factory.mktemp("unbroken")
-    save(small_scene(FRAMES), folder / "job")
-    run(folder / "job", folder / "cache")
-    return folder / "job", (folder / "cache" / "sheet.pc2").read_bytes()
+    return bake_unbroken(FRAMES, tmp_path_factory.mktemp("unbroken"))
 
 
 def after(questions):

@@ -1,0 +1,63 @@
+"""The sample drape, open in the window: what its cache holds and what is shown of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from taffeta.gpu_core import point_cache
+from taffeta.tests.gui.window import Window
+
+
+@dataclass(frozen=True)
+class Drape:
+    """The sample, open in the window."""
+
+    window: Window
+    folder: Path
+
+    @property
+    def baked(self) -> int:
+        """How many frames the cache counts."""
+        found = list(self.folder.rglob("Cloth.pc2"))
+        return point_cache.read_header(found[0]).frames if found else 0
+
+    def frames(self) -> np.ndarray:
+        """What the cache holds: (F, N, 3) float32, object space, m."""
+        (found,) = self.folder.rglob("Cloth.pc2")
+        return np.array(point_cache.read_frames(found))
+
+    def shown(self, name: str = "Cloth") -> np.ndarray:
+        """What the window shows of an object at its current frame: (N, 3) float32, object space, m."""
+        return np.frombuffer(self.window.ask(f"shown({name!r})"), np.float32).reshape(-1, 3)
+
+    def until_baked(self, frames: int) -> None:
+        """Wait, as a user does, until so many frames have landed."""
+        while self.baked < frames:
+            assert self.running(), self.window.ask("session().state().headline")
+
+    def until_over(self) -> str:
+        """Wait until no bake runs; how it ended, in words."""
+        self.window.until("session().current is None")
+        self.window.redraw()
+        return self.window.ask("session().state().headline")
+
+    def running(self) -> bool:
+        return self.window.ask("session().current is not None")
+
+
+def open_drape(window: Window, folder: Path) -> Drape:
+    """A folder's drape.blend, seen by its camera, our tab in the sidebar, and the chosen cloth's physics beside it."""
+    window.do(f"bpy.ops.wm.open_mainfile(filepath={window.inside(folder / 'drape.blend')!r}, load_ui=False)")
+    window.redraw()
+    window.do("show_tab('Taffeta')")
+    window.redraw()
+    window.click("bpy.ops.taffeta.select")
+    window.until("bpy.context.view_layer.objects.active == bpy.data.objects['Cloth']")
+    window.redraw()
+    window.do("show_physics()")
+    window.do("region('VIEW_3D', 'WINDOW').data.view_perspective = 'CAMERA'")
+    window.redraw()
+    return Drape(window, folder)

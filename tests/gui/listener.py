@@ -1,0 +1,154 @@
+"""Runs in Blender's window and answers what a test asks it: blender --python listener.py -- SOCKET
+
+Its timer is the measure of how often the interface comes round: `ticks` has the time of each.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import traceback
+from multiprocessing.connection import Listener
+from pathlib import Path
+
+import bpy
+import numpy as np
+from bpy_extras.view3d_utils import location_3d_to_region_2d
+
+INTERVAL = 0.02  #: s
+
+connection = Listener(sys.argv[-1]).accept()
+ticks: list[float] = []  #: s on the monotonic clock
+status_bar: list[int] = []  #: see watch_status_bar
+
+
+def tick() -> float:
+    ticks.append(time.monotonic())
+    while connection.poll():
+        mode, source = connection.recv()
+        try:
+            connection.send((True, eval(compile(source, "<test>", mode), globals())))
+        except Exception:
+            connection.send((False, traceback.format_exc()))
+    return INTERVAL
+
+
+def queued() -> float:
+    """For how long this thread could have run so far but other processes had the processors, s."""
+    return float(Path("/proc/thread-self/schedstat").read_text().split()[1]) * 1e-9
+
+
+def window() -> bpy.types.Window:
+    return bpy.context.window_manager.windows[0]
+
+
+def area(kind: str) -> bpy.types.Area:
+    return next(area for area in window().screen.areas if area.type == kind)
+
+
+def region(area_kind: str, kind: str) -> bpy.types.Region:
+    return next(region for region in area(area_kind).regions if region.type == kind)
+
+
+def rectangle(area_kind: str, kind: str) -> tuple[int, int, int, int]:
+    """(left, top, width, height) on the screen, pixels from its upper left corner."""
+    found = region(area_kind, kind)
+    return found.x, window().height - found.y - found.height, found.width, found.height
+
+
+def in_region(area_kind: str, kind: str):
+    """The context of this region, for operators."""
+    screen = window().screen
+    return bpy.context.temp_override(
+        window=window(), screen=screen, area=area(area_kind), region=region(area_kind, kind)
+    )
+
+
+def redraw() -> None:
+    """Draw the window now. A file that was just opened must be drawn before its editors are changed."""
+    with bpy.context.temp_override(window=window()):
+        bpy.ops.wm.redraw_timer(type="DRAW_WIN_SWAP", iterations=1)
+
+
+def under_mouse(area_kind: str, kind: str) -> str:
+    """The operator call or the data path of the button under the mouse, or nothing."""
+    manager = bpy.context.window_manager
+    with in_region(area_kind, kind):
+        for ask, options in (
+            (bpy.ops.ui.copy_python_command_button, {}),
+            (bpy.ops.ui.copy_data_path_button, {"full_path": True}),
+        ):
+            if ask.poll() and ask(**options) == {"FINISHED"}:
+                return manager.clipboard
+    return ""
+
+
+def open_sidebar() -> None:
+    """Its tabs are there once it has been drawn."""
+    with in_region("VIEW_3D", "WINDOW"):
+        area("VIEW_3D").spaces.active.show_region_ui = True
+
+
+def show_tab(name: str) -> None:
+    """Bring this tab of the viewport's sidebar to the front."""
+    sidebar = region("VIEW_3D", "UI")
+    sidebar.active_panel_category = name
+    sidebar.tag_redraw()
+
+
+def show_physics() -> None:
+    with in_region("PROPERTIES", "WINDOW"):
+        area("PROPERTIES").spaces.active.context = "PHYSICS"
+
+
+def column_of(frame: int) -> int:
+    """The column of the screen at which the timeline has this frame."""
+    timeline = region("DOPESHEET_EDITOR", "WINDOW")
+    return timeline.x + timeline.view2d.view_to_region(frame, 0, clip=False)[0]
+
+
+def choose_file(directory: str, name: str) -> None:
+    """What the file browser is to be about."""
+    parameters = area("FILE_BROWSER").spaces.active.params
+    parameters.directory, parameters.filename = directory.encode(), name
+
+
+def session():
+    """The add-on's module of the running bake, of the installed extension."""
+    return sys.modules["bl_ext.user_default.taffeta.addon.session"]
+
+
+def live():
+    """The add-on's module of the running Live."""
+    return sys.modules["bl_ext.user_default.taffeta.addon.live"]
+
+
+def place_of(name: str, vertex: int) -> tuple[int, int]:
+    """Column and row of the screen at which a vertex of an object is shown now."""
+    viewport = region("VIEW_3D", "WINDOW")
+    item = bpy.data.objects[name].evaluated_get(bpy.context.evaluated_depsgraph_get())
+    place = location_3d_to_region_2d(viewport, viewport.data, item.matrix_world @ item.data.vertices[vertex].co)
+    return viewport.x + int(place.x), window().height - viewport.y - int(place.y)
+
+
+def watch_status_bar() -> None:
+    """From now on `status_bar` gets, whenever the status bar is drawn, how many frames are done."""
+    bpy.types.STATUSBAR_HT_header.append(lambda header, context: status_bar.append(session().state().done))
+
+
+def shown_height(name: str, vertex: int) -> float:
+    """Of a vertex as the window shows it now, object space, m."""
+    item = bpy.data.objects[name].evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return item.data.vertices[vertex].co.z
+
+
+def shown(name: str) -> bytes:
+    """Vertices (N, 3) float32 of an object as the window shows it now, object space, m: an array's pickle has a NumPy's
+    version, and there are two."""
+    vertices = bpy.data.objects[name].evaluated_get(bpy.context.evaluated_depsgraph_get()).data.vertices
+    found = np.empty(3 * len(vertices), np.float32)
+    vertices.foreach_get("co", found)
+    return found.tobytes()
+
+
+bpy.app.timers.register(tick, persistent=True)

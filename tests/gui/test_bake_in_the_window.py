@@ -1,0 +1,115 @@
+"""The bake, its buttons and its keys in Blender's real window, with real clicks."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from taffeta.tests.gui.watched import LOOKED_AT
+
+FRAMES = 48  #: of the sample
+TICKS = 10  #: Hz; the interface is to come round as often while a bake runs
+A_WHILE = 1.0  #: s, in which a bake that was not stopped would go on
+
+
+def test_the_installed_zip_is_on_and_shows_its_tab(window, drape):
+    assert window.ask("'bl_ext.user_default.taffeta' in bpy.context.preferences.addons")
+    assert window.ask("region('VIEW_3D', 'UI').active_panel_category") == "Taffeta"
+    window.find("bpy.ops.taffeta.bake()")
+
+
+def test_a_click_on_bake_bakes_every_frame(watched):
+    assert watched.headline == f"Baked {FRAMES} frames"
+    assert len(watched.drape.frames()) == FRAMES
+
+
+def test_frames_land_one_after_another(watched):
+    assert watched.landed == sorted(set(watched.landed))
+    assert len(watched.landed) > FRAMES / 4
+
+
+def test_a_frame_that_has_landed_is_shown_while_the_bake_runs(watched):
+    assert LOOKED_AT <= watched.early_of < FRAMES
+    assert np.array_equal(watched.early, watched.drape.frames()[LOOKED_AT - 1])
+
+
+def test_the_status_bar_follows_the_bake(watched):
+    assert len(set(watched.status_bar)) > FRAMES / 4
+
+
+def test_the_interface_ticks_ten_times_a_second_while_a_bake_runs(watched, pictures):
+    (pictures / "pace.txt").write_text(f"{watched.pace()}\n")
+    assert watched.rate >= TICKS, watched.pace()
+
+
+def test_the_cross_cancels_and_resume_ends_in_the_bytes_of_a_bake_without_a_break(drape, watched, pictures):
+    drape.window.click("bpy.ops.taffeta.bake()")
+    drape.window.find("bpy.ops.taffeta.cancel()")
+    drape.until_baked(2)
+    drape.window.screenshot(pictures / "baking.png")
+    drape.window.click("bpy.ops.taffeta.cancel()")
+    headline = drape.until_over()
+    kept = drape.baked
+    assert headline == f"Cancelled: {kept} of {FRAMES} frames are in the cache."
+    assert 2 <= kept < FRAMES
+    drape.window.click("bpy.ops.taffeta.bake(resume=True)")
+    assert drape.until_over() == f"Baked {FRAMES} frames"
+    assert np.array_equal(drape.frames(), watched.drape.frames())
+
+
+def test_pause_holds_the_bake_until_it_is_clicked_again(drape):
+    drape.window.click("bpy.ops.taffeta.bake()")
+    drape.until_baked(1)
+    drape.window.click("bpy.ops.taffeta.pause()")
+    time.sleep(A_WHILE)  # for the step it works on
+    held = drape.baked
+    time.sleep(A_WHILE)
+    assert drape.running()
+    assert drape.baked == held
+    drape.window.click("bpy.ops.taffeta.pause()")
+    drape.until_baked(held + 1)
+
+
+def test_esc_cancels_over_the_panel_and_nowhere_else(drape):
+    drape.window.click("bpy.ops.taffeta.bake()")
+    drape.until_baked(1)
+    drape.window.press("Escape", "VIEW_3D")
+    drape.until_baked(drape.baked + 2)
+    drape.window.press("Escape", "PROPERTIES")
+    assert drape.until_over().startswith("Cancelled")
+
+
+def test_undo_takes_a_bake_back_and_redo_brings_it_again(drape):
+    drape.window.do("bpy.context.scene.frame_end = 3")
+    drape.window.click("bpy.ops.taffeta.bake()")
+    assert drape.until_over() == "Baked 3 frames"
+    drape.window.do("bpy.context.scene.frame_set(3)")
+    start, end = drape.frames()[0], drape.frames()[2]
+    drape.window.press("ctrl+z")
+    drape.window.until("'Taffeta Cache' not in bpy.data.objects['Cloth'].modifiers")
+    assert np.array_equal(drape.shown(), start)
+    drape.window.press("ctrl+shift+z")
+    drape.window.until("'Taffeta Cache' in bpy.data.objects['Cloth'].modifiers")
+    drape.window.do("bpy.context.scene.frame_set(3)")
+    assert np.array_equal(drape.shown(), end)
+
+
+def test_undo_during_a_bake_leaves_it_running_and_its_frames_playing(drape):
+    drape.window.click("bpy.ops.taffeta.bake()")
+    drape.until_baked(1)
+    drape.window.press("ctrl+z")
+    drape.until_baked(drape.baked + 2)
+    drape.window.do("bpy.context.scene.frame_set(2)")
+    assert np.array_equal(drape.shown(), drape.frames()[1])
+
+
+def test_another_file_opened_during_a_bake_ends_its_worker(drape):
+    drape.window.click("bpy.ops.taffeta.bake()")
+    drape.until_baked(1)
+    worker = drape.window.ask("session().current._process._process.pid")
+    drape.window.do("import os")
+    assert drape.window.ask(f"os.path.exists('/proc/{worker}')")
+    drape.window.do("bpy.ops.wm.open_mainfile(filepath='/shared/drape.blend', load_ui=False)")
+    drape.window.until(f"not os.path.exists('/proc/{worker}')")
+    assert not drape.running()
