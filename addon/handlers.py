@@ -6,24 +6,37 @@ import atexit
 
 import bpy
 
-from . import cache_status, save_as, session
+from . import cache_status, live, live_display, save_as, session
 
 
 @bpy.app.handlers.persistent
 def _before_load(*_: object) -> None:
     session.close()
+    live.close()
 
 
 @bpy.app.handlers.persistent
 def _after_load(*_: object) -> None:
     session.forget()
+    live.forget()
     cache_status.look(bpy.context.scene)
+
+
+@bpy.app.handlers.persistent
+def _before_save(*_: object) -> None:
+    live.tell({"event": "saving"})
+
+
+@bpy.app.handlers.persistent
+def _after_failed_save(*_: object) -> None:
+    live.tell({"event": "saved"})
 
 
 @bpy.app.handlers.persistent
 def _after_save(*_: object) -> None:
     for scene in bpy.data.scenes:
         save_as.settle(scene)
+    live.tell({"event": "saved"})
     cache_status.look(bpy.context.scene)
 
 
@@ -35,6 +48,9 @@ def _before_undo(*_: object) -> None:
 @bpy.app.handlers.persistent
 def _after_undo(*_: object) -> None:
     session.tell({"event": "undone"})
+    if live.current is None:
+        live_display.remove()  # a step of the time when it ran
+    live.tell({"event": "undone"})
     if session.current is None:
         cache_status.look(bpy.context.scene)
 
@@ -42,17 +58,21 @@ def _after_undo(*_: object) -> None:
 @bpy.app.handlers.persistent
 def _before_render(*_: object) -> None:
     session.tell({"event": "render_begins"})
+    live.tell({"event": "render_begins"})
 
 
 @bpy.app.handlers.persistent
 def _after_render(*_: object) -> None:
     session.tell({"event": "render_ended"})
+    live.tell({"event": "render_ended"})
 
 
 HANDLERS = (
     ("load_pre", _before_load),
     ("load_post", _after_load),
+    ("save_pre", _before_save),
     ("save_post", _after_save),
+    ("save_post_fail", _after_failed_save),
     ("undo_pre", _before_undo),
     ("redo_pre", _before_undo),
     ("undo_post", _after_undo),
@@ -70,6 +90,7 @@ def register() -> None:
 
 
 def unregister() -> None:
+    live.close()
     session.close()
     atexit.unregister(session.close)
     for name, handler in reversed(HANDLERS):

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..gpu_core.bake_process import ROOT, worker_environment
+from ..gpu_core.worker_process import ROOT, worker_environment
 
 PATIENCE = 300.0  #: s until a process is given up; on a graphics card it may have to compile the kernels first
 LONGEST_WORDS = 500  #: characters of what a process said before it died

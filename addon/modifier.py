@@ -1,4 +1,4 @@
-"""Our Mesh Cache modifier: its name, its place in the stack, and switching it off while the scene is read."""
+"""Our Mesh Cache modifiers: their names, their place in the stack, and switching them off while the scene is read."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import bpy
 
 NAME = "Taffeta Cache"
+LIVE = "Taffeta Live"  #: shows what Live simulates, and goes with it
 
 #: Modifiers that keep every vertex, so that the simulated mesh may come after them.
 KEEPS_VERTICES = frozenset(
@@ -32,8 +33,9 @@ def place(cloth: bpy.types.Object) -> int:
     own = find(cloth)
     if own is not None:
         return cloth.modifiers.find(own.name)
-    kinds = [modifier.type for modifier in cloth.modifiers]
-    return next((index for index, kind in enumerate(kinds) if kind not in KEEPS_VERTICES), len(kinds))
+    stack = list(cloth.modifiers)
+    following = (k for k, item in enumerate(stack) if item.type not in KEEPS_VERTICES or item.name == LIVE)
+    return next(following, len(stack))
 
 
 def play(own: bpy.types.MeshCacheModifier, path: str, frame_start: int) -> None:

@@ -109,6 +109,7 @@ class TAFFETA_MT_object(bpy.types.Menu):
             text = "No Cloth Role" if identifier == "NONE" else f"Make {name}"
             layout.operator("taffeta.set_role", text=text, icon=ROLE_ICONS[identifier]).role = identifier
         layout.separator()
+        layout.operator("taffeta.live", icon="PLAY")
         layout.operator("taffeta.bake", text="Bake Selected Cloth", icon="PHYSICS").scope = "SELECTED"
         layout.operator("taffeta.bake", text="Bake Stale Cloth").scope = "STALE"
         layout.operator("taffeta.free", text="Free Cloth Caches", icon="TRASH")

@@ -6,7 +6,7 @@ Names and units are those of `gpu_core.scene`: kg/m², N/m, N·m, metres. Blende
 from __future__ import annotations
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ..gpu_core.fabrics import FABRICS, Fabric
 from ..gpu_core.scene import Cloth, Collider, Material, Settings
@@ -305,6 +305,46 @@ class SceneProperties(bpy.types.PropertyGroup):
         description="Refuse to bake when meshes intersect at the start frame, instead of freeing those places "
         "until they have separated",
         default=Settings.strict_start,
+    )
+    live_steps: IntProperty(
+        name="Steps per Frame",
+        description="Solver steps of a frame in Live: one is fastest and damps most",
+        default=2,
+        min=1,
+        soft_max=8,
+    )
+    live_coarseness: FloatProperty(
+        name="Coarseness",
+        description="How many times the bake's tolerance is good enough for Live",
+        default=5.0,
+        min=0.1,
+        soft_min=1.0,
+        soft_max=10.0,
+        precision=1,
+        step=100,
+    )
+    live_timeline: BoolProperty(
+        name="Play Timeline",
+        description="Let the timeline run with Live, to its end; otherwise it stands still, and the cloth settles",
+        default=True,
+    )
+    grab_radius: FloatProperty(
+        name="Grab Radius (m)",
+        description="How far along the cloth the mouse takes hold of it, fading outwards",
+        default=0.1,
+        min=0.0,
+        soft_max=0.5,
+        precision=3,
+        step=1,
+    )
+    grab_strength: FloatProperty(
+        name="Grab Strength",
+        description="How firmly the mouse holds the cloth: strong is quick and stretches it more",
+        default=0.5,
+        min=0.0,
+        max=0.99,
+        precision=2,
+        step=1,
     )
     cache_folder: StringProperty(
         name="Cache Folder",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import bpy
 import numpy as np
 
 from ..gpu_core.scene import Array, Cloth, Collider, FloatArray, IntArray, Material, Pins, SceneError, Settings
+from . import frozen_shape, modifier
 from . import mesh as mesh_arrays
-from . import modifier
 
 
 def number(value: float) -> float:
@@ -30,27 +32,18 @@ class Reader(ABC):
         _require_mesh(item)
 
     def read(self, depsgraph: bpy.types.Depsgraph, frame: int) -> None:
-        evaluated = self.item.evaluated_get(depsgraph)
-        if not evaluated.is_evaluated:
-            raise SceneError(
-                self.item.name,
-                "it is disabled in the viewport, or its collection is, so Blender does not evaluate it",
-                "Enable it (screen icon in the Outliner; the eye may stay closed) or set its role to None",
-            )
-        matrix = _object_to_world(evaluated, depsgraph, frame)
-        mesh = evaluated.to_mesh()
-        if frame == self.settings.frame_start:
-            self.vertices = len(mesh.vertices)
-            self._read_start(mesh, matrix, depsgraph)
-        if len(mesh.vertices) != self.vertices:
-            raise SceneError(
-                self.item.name,
-                f"the mesh has {len(mesh.vertices)} vertices at frame {frame} but {self.vertices} at frame "
-                f"{self.settings.frame_start}",
-                "Remove the modifier or the animation that changes the number of vertices",
-            )
-        self._read_frame(mesh, matrix, frame - self.settings.frame_start)
-        evaluated.to_mesh_clear()
+        with evaluated_mesh(self.item, depsgraph, frame) as (mesh, matrix):
+            if frame == self.settings.frame_start:
+                self.vertices = len(mesh.vertices)
+                self._read_start(mesh, matrix, depsgraph)
+            if len(mesh.vertices) != self.vertices:
+                raise SceneError(
+                    self.item.name,
+                    f"the mesh has {len(mesh.vertices)} vertices at frame {frame} but {self.vertices} at frame "
+                    f"{self.settings.frame_start}",
+                    "Remove the modifier or the animation that changes the number of vertices",
+                )
+            self._read_frame(mesh, matrix, frame - self.settings.frame_start)
 
     @abstractmethod
     def _read_start(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None: ...
@@ -77,9 +70,11 @@ class ClothReader(Reader):
     def _read_start(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None:
         if self.vertices != len(self.item.data.vertices):
             _refuse_modifier(self.item, depsgraph)
-        self.positions = _to_world(mesh_arrays.positions(mesh), matrix)
+        self.rest = to_world(mesh_arrays.positions(mesh), matrix)
+        start = frozen_shape.start(self.item)
+        self.start = self.rest.copy() if start is None else to_world(start, matrix)
         self.triangles = _facing_out(mesh_arrays.triangles(mesh), matrix)
-        self.warp = mesh_arrays.warp_directions(mesh, self.positions)
+        self.warp = mesh_arrays.warp_directions(mesh, self.rest)
         self.pinned, self.pin_weights = self._pin_group(mesh)
         self.pin_targets = np.empty((self.settings.frames, len(self.pinned), 3))
 
@@ -97,7 +92,7 @@ class ClothReader(Reader):
     def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array, index: int) -> None:
         self.world_to_object[index] = np.linalg.inv(matrix)
         if len(self.pinned):
-            self.pin_targets[index] = _to_world(mesh_arrays.positions(mesh)[self.pinned], matrix)
+            self.pin_targets[index] = to_world(mesh_arrays.positions(mesh)[self.pinned], matrix)
 
     def finish(self) -> Cloth:
         chosen = self.item.taffeta.cloth
@@ -106,8 +101,8 @@ class ClothReader(Reader):
         return Cloth(
             name=self.item.name,
             triangles=self.triangles,
-            rest_positions=self.positions,
-            positions=self.positions.copy(),
+            rest_positions=self.rest,
+            positions=self.start,
             material=material(self.item),
             warp=self.warp,
             pins=pins if len(self.pinned) else None,
@@ -128,7 +123,7 @@ class ColliderReader(Reader):
         self.positions = np.empty((self.settings.frames, self.vertices, 3), np.float32)
 
     def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array, index: int) -> None:
-        self.positions[index] = _to_world(mesh_arrays.positions(mesh), matrix)
+        self.positions[index] = to_world(mesh_arrays.positions(mesh), matrix)
 
     def finish(self) -> Collider:
         chosen = self.surface
@@ -200,7 +195,26 @@ def _refuse_modifier(item: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> 
     raise SceneError(item.name, "its modifiers change the number of vertices", "Apply them")
 
 
-def _object_to_world(evaluated: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame: int) -> Array:
+@contextmanager
+def evaluated_mesh(
+    item: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame: int
+) -> Iterator[tuple[bpy.types.Mesh, Array]]:
+    """(mesh, (4, 4) from its space to the world, m) as Blender shows the object now. frame: of now, for errors."""
+    evaluated = item.evaluated_get(depsgraph)
+    if not evaluated.is_evaluated:
+        raise SceneError(
+            item.name,
+            "it is disabled in the viewport, or its collection is, so Blender does not evaluate it",
+            "Enable it (screen icon in the Outliner; the eye may stay closed) or set its role to None",
+        )
+    matrix = object_to_world(evaluated, depsgraph, frame)
+    try:
+        yield evaluated.to_mesh(), matrix
+    finally:
+        evaluated.to_mesh_clear()
+
+
+def object_to_world(evaluated: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame: int) -> Array:
     """(4, 4), to metres. Negative and non-uniform scale are fine, zero is not."""
     matrix = np.array(evaluated.matrix_world, np.float64)
     matrix[:3] *= depsgraph.scene.unit_settings.scale_length
@@ -211,7 +225,8 @@ def _object_to_world(evaluated: bpy.types.Object, depsgraph: bpy.types.Depsgraph
     return matrix
 
 
-def _to_world(points: FloatArray, matrix: Array) -> Array:
+def to_world(points: FloatArray, matrix: Array) -> Array:
+    """(N, 3) points of an object in the world, m. matrix: (4, 4)."""
     return points.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
 
 

@@ -20,7 +20,7 @@ from ..gpu_core.disk import DiskError
 from ..gpu_core.job import JobError
 from ..gpu_core.program import program
 from ..gpu_core.scene import Scene, SceneError
-from . import cache_place, cache_status, keys, writeback
+from . import cache_place, cache_status, keys, live, writeback
 from .bake_state import BakeState, Effect, Event, Phase, transition
 from .gather import FrameRange, cloth_objects, gather_by_frame
 from .gpu_libraries import libraries
@@ -252,8 +252,9 @@ last = BakeState()  #: how the last bake ended
 
 
 def start(bake: Bake) -> None:
-    """Make this the running bake."""
+    """Make this the running bake; Live ends for it."""
     global current
+    live.tell({"event": "bake_begins"})
     current = bake
 
 

@@ -49,7 +49,7 @@ def main() -> None:
     import bpy
 
     import taffeta
-    from taffeta.addon import bake_panels, cache_status, panels, roster, sidebar
+    from taffeta.addon import bake_panels, cache_status, live_panels, panels, roster, sidebar
     from taffeta.gpu_core.certificate import Certificate
 
     taffeta.register()
@@ -57,7 +57,7 @@ def main() -> None:
     certificates = tuple(Certificate(frame, 0) for frame in range(1, FRAMES + 1))
     for folder, held in cache_status._held.items():
         cache_status._held[folder] = replace(held, certificates=certificates)
-    drawn = (*panels.CLASSES, *bake_panels.CLASSES, *sidebar.CLASSES)
+    drawn = (*panels.CLASSES, *bake_panels.CLASSES, *sidebar.CLASSES, *live_panels.CLASSES)
     print(f"{'objects':34}", *(f"{count:>8}" for count in OBJECTS))
     rows: dict[str, list[float]] = {name: [] for name in (*(panel.__name__ for panel in drawn), LOOK)}
     for count in OBJECTS:

@@ -153,7 +153,7 @@ def _run(
                 raise InterruptionError
             report = simulator.advance_frame(asked)
             report.seconds = max(report.seconds - asked.seconds, 0.0)
-            record({**_values(report), "memory": peak_memory()})
+            record({**report_values(report), "memory": peak_memory()})
             for text in _warnings(report):
                 on_event({"event": "warning", "text": text})
         writer.mark("done")
@@ -196,7 +196,7 @@ def _warnings(report: FrameReport) -> Iterator[str]:
         yield f"{text}. This is a fault of Taffeta: please report the scene"
 
 
-def _values(report: FrameReport) -> Event:
+def report_values(report: FrameReport) -> Event:
     """The report as JSON values; JSON knows no infinity (the gap where nothing is near)."""
     values = asdict(report)
     return {key: None if isinstance(x, float) and not math.isfinite(x) else x for key, x in values.items()}

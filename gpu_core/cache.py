@@ -284,7 +284,7 @@ class CacheWriter:
         index = frame - self.contents.frame_start
         cloths = self.scene.cloths
         with np.errstate(over="ignore"):  # an overflow is a position that is no number: told below
-            frames = [_to_object(cloth, world, index) for cloth, world in zip(cloths, positions, strict=True)]
+            frames = [to_object(cloth, world, index) for cloth, world in zip(cloths, positions, strict=True)]
         for cloth, cached in zip(cloths, frames, strict=True):
             if not np.isfinite(cached).all():
                 raise FloatingPointError(f"{cloth.name} has a position that is not a number at frame {frame}")
@@ -300,7 +300,8 @@ class CacheWriter:
         write_whole(self.folder / CONTENTS, lambda file: file.write(json.dumps(values, indent=1).encode()))
 
 
-def _to_object(cloth: Cloth, world: Array, frame_index: int) -> npt.NDArray[np.float32]:
+def to_object(cloth: Cloth, world: Array, frame_index: int) -> npt.NDArray[np.float32]:
+    """World positions (N, 3), m, in the space that the cloth's cache is written in at this frame of the range."""
     if cloth.world_to_object is None:
         return np.asarray(world, np.float32)
     matrices = cloth.world_to_object
@@ -321,5 +322,6 @@ __all__ = [
     "read_contents",
     "read_frames",
     "size",
+    "to_object",
     "verify",
 ]

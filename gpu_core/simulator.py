@@ -19,7 +19,7 @@ from .contact.filter import Filter
 from .contact.pairs import Proximity, thickness_within_edges
 from .contact.patches import Surface
 from .contact.tangles import Meeting, meetings, tangles, unexplained
-from .elasticity.assembly import Assembly, assemble, vectors
+from .elasticity.assembly import SOFT_PIN_SHARE, Assembly, assemble, vectors
 from .mesh import unique_edges, vertex_ring
 from .scene import Cloth, Collider, Scene, SceneError
 from .solvers.elastic import Elastic
@@ -103,6 +103,10 @@ class Simulator:
         self._edge = float(self._rest_length.mean())  #: m
         self._solver = self._build(assembly, settings.step, self._proximity(assembly), cache)
         self._halved: list[Ndb] = []  #: solvers of h/2, h/4, … once they were needed
+        unpinned = (assembly.free > 0) & (assembly.pin_stiffness == 0)
+        elastic = assembly.hessian.diagonal() - assembly.mass / settings.step**2
+        self._soft = SOFT_PIN_SHARE * np.where(unpinned, elastic, 0.0)  #: (N,) a pull of weight one half, N/m
+        self._pulled: tuple[Any, Any, Any] | None = None  #: stiffness (N,), vertices (G,), targets (G, 3)
         self._state = self._initial_state()
         self._report_start()
 
@@ -110,6 +114,19 @@ class Simulator:
         """World positions (N, 3) of each cloth at `frame`, m."""
         world = self.backend.host(self._state.x)[: self.cloth_vertices, :3].astype(np.float64) + self._centre
         return [world[a:b] for a, b in zip(self._offsets[:-1], self._offsets[1:], strict=True)]
+
+    def pull(self, vertices: npt.ArrayLike, weights: npt.ArrayLike, targets: npt.ArrayLike) -> None:
+        """From the next frame on, springs from vertices (G,), counted over all cloths, to world targets (G, 3), m.
+
+        They replace those of the last call; none: let go. weights: (G,) in [0, 1), as of soft pins. Pinned vertices
+        stay with their pins. No part of `state()`; for Newton's matrix only.
+        """
+        at, weight = np.asarray(vertices, np.int64), np.asarray(weights, np.float64)
+        stiffness = np.zeros(self.cloth_vertices)
+        stiffness[at] = self._soft[at] * weight / (1.0 - weight)
+        self._pulled = stiffness, at, np.asarray(targets, np.float64)
+        for solver in (self._solver, *self._halved):
+            solver.pull(stiffness)
 
     def advance_frame(self, interrupted: Callable[[], bool] = _never) -> FrameReport:
         """Step to the next frame. `interrupted` is asked between two steps.
@@ -212,6 +229,8 @@ class Simulator:
         while len(self._halved) < halvings:
             step = self.scene.settings.step * 0.5 ** (len(self._halved) + 1)
             self._halved.append(self._build(self._assemble(step), step, self._solver.proximity, None))
+            if self._pulled is not None:
+                self._halved[-1].pull(self._pulled[0])
         return self._halved[halvings - 1] if halvings else self._solver
 
     def _build(self, assembly: Assembly, step: float, proximity: Proximity, cache: Path | None) -> Ndb:
@@ -288,6 +307,9 @@ class Simulator:
         first = self.scene.settings.frame_start
         goal = self._start_positions()
         pinned = self.backend.host(solver.elastic.pin_target).copy()
+        if self._pulled is not None:
+            _, vertices, targets = self._pulled
+            pinned[vertices, :3] = self._local(targets)
         for cloth, offset in zip(self.scene.cloths, self._offsets, strict=False):
             if cloth.pins is not None:
                 at = cloth.pins.vertices + offset

@@ -110,7 +110,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             cancelled=cancelled,
         )
     except Exception as error:  # the parent must hear of every failure, of those nobody thought of too
-        send(_error_event(error))
+        send(error_event(error))
         return BAD_SCENE if _kind(error) in ("scene", "backend") else FAILED
     finally:
         with suppress(OSError):
@@ -134,7 +134,8 @@ def _kind(error: Exception) -> str:
     return next((kind for known, kind in KINDS.items() if isinstance(error, known)), "solver")
 
 
-def _error_event(error: Exception) -> Event:
+def error_event(error: Exception) -> Event:
+    """What a worker says before it ends; a fault of ours goes to standard error, with its traceback."""
     text = str(error)
     if not isinstance(error, tuple(KINDS)):
         traceback.print_exception(error)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from ..backend import Backend
 from ..elasticity.assembly import Assembly, transpose_rows, triangle_incidence
@@ -66,8 +67,13 @@ class Elastic:
         self.normal = xp.zeros((self.vertices, 4), xp.float32)
         self.inertia, self.free = backend.array(assembly.mass / step**2), backend.array(assembly.free)
         self.drag = backend.array(assembly.drag)
-        self.pin_stiffness = backend.array(assembly.pin_stiffness)
+        self._pinned = backend.array(assembly.pin_stiffness)
+        self.pin_stiffness = self._pinned.copy()
         self.pin_target = xp.zeros((self.vertices, 4), xp.float32)
+
+    def pull(self, stiffness: npt.NDArray[np.float64]) -> None:
+        """Springs (N,) to `pin_target` besides those of the soft pins, N/m, in place of the last call's."""
+        self.pin_stiffness[:] = self._pinned + self.backend.array(stiffness)
 
     def inertia_target(
         self, start: Any, velocity: Any, forwarded: Any, gravity_share: Any, displacement: Any, guess: Any, z: Any

@@ -8,6 +8,7 @@ the aggregates depend on the rest shape only, their 3×3 blocks B on x.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ class Multilevel:
         """levels: aggregates of the free vertices (`levels_of`). free: (N,) 0 where a pin holds. edges: (E, 2).
         far, diagonal: what of the matrix never changes, as NewtonStep has it."""
         xp, integers = backend.xp, lambda values: backend.array(values, np.int32)
+        self._array = backend.array
         sizes = [int(number.max()) + 1 for number in levels]
         self._first = np.concatenate([[0], np.cumsum(sizes)]).astype(int).tolist()
         self.aggregates = self._first[-1]
@@ -45,7 +47,7 @@ class Multilevel:
         parts, leaving, weight = [], [], []
         member = of_vertex
         far = far.tocoo()
-        for k, (first, last) in enumerate(zip(self._first[:-1], self._first[1:], strict=True)):
+        for k, (first, last) in enumerate(pairwise(self._first)):
             below = of_vertex if k == 0 else parent[self._first[k - 1] : first]
             start, order = _rows(below, first, last)
             parts.append((start, order + (0 if k == 0 else self._first[k - 1])))
@@ -59,12 +61,24 @@ class Multilevel:
                 + np.bincount(member[far.row[inside]] - first, far.data[inside], last - first)
             )
             member = np.where(held, parent[member], -1)
+        self._numbers = of_vertex, parent
         self._aggregate, self._parent = integers(of_vertex), integers(parent)
         self._parts, self._leaving = (tuple(map(integers, _joined(tables))) for tables in (parts, leaving))
-        self._weight = backend.array(np.concatenate(weight) if weight else np.zeros(0))
+        self._unpulled = np.concatenate(weight) if weight else np.zeros(0)
+        self._weight = backend.array(self._unpulled)
         self._contact, self._inverse, self._sum, self._correction = (
             xp.zeros((max(1, rows * self.aggregates), 4), xp.float32) for rows in (2, 2, 1, 1)
         )
+
+    def pull(self, stiffness: npt.NDArray[np.float64]) -> None:
+        """Springs (N,) to fixed points besides those of the matrix, N/m, in place of the last call's."""
+        member, parent = self._numbers
+        added = np.zeros_like(self._unpulled)
+        for first, last in pairwise(self._first):
+            held = member >= 0
+            added[first:last] = np.bincount(member[held] - first, stiffness[held], last - first)
+            member = np.where(held, parent[member], -1)
+        self._weight[:] = self._array(self._unpulled + added)
 
     def block_launches(self, columns: Any, contact: tuple[Any, ...] | None, cloth_vertices: int) -> list[Launch]:
         """Kernels that set the blocks up; contact: start, incident, corner, barycentric, normal, slide, curvature."""
@@ -87,7 +101,7 @@ class Multilevel:
     def launches(self, inverse: Any, left: Any, preconditioned: Any) -> list[Launch]:
         """Kernels of preconditioned (N, 4) ← M⁻¹ left; inverse: (2N, 4) of the vertices' own blocks."""
         below, launches = left, []
-        for first, last in zip(self._first[:-1], self._first[1:], strict=True):
+        for first, last in pairwise(self._first):
             whole = (first, *self._parts, below, self._inverse, self._sum, self._correction)
             launches.append(("aggregate_restrict", last - first, whole))
             below = self._sum

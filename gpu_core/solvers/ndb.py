@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..backend import Backend
 from ..contact.barrier import Ages, Contacts, VertexData, no_ages
@@ -86,6 +87,15 @@ class Ndb:
         self.free[: vertices.cloth, 0] = vertices.free != 0
         self._elastic_residual = elastic.residual_launches(self.x, self.z, system)
         self._add_increment = ("add_increment", vertices.cloth, (system.increment, self.x, self.displacement))
+
+    def pull(self, stiffness: npt.NDArray[np.float64]) -> None:
+        """Springs (N,) to the pins' targets besides those of the soft pins, N/m, in place of the last call's: a hand in
+        the cloth."""
+        assert isinstance(self.system, NewtonStep)
+        self.elastic.pull(stiffness)
+        self.system.pull(stiffness)
+        if self.momentum:
+            self.momentum = Momentum(self.backend, self.vertices, self.elastic.pin_stiffness, self.cloths)
 
     def step(self, state: NdbState, target: Any) -> tuple[NdbState, StepReport]:
         """One step of length h. target: (V, 4) where hard pins and colliders go; free vertices' rows are not read."""

@@ -38,7 +38,7 @@ class NewtonStep:
         edges = edges_of(assembly.triangles, count)
         near, far, diagonal = _split(assembly.constant, edges)
         self._rows = backend.array(far.indptr, np.int32), backend.array(far.indices, np.int32), backend.array(far.data)
-        self._near, self._diagonal = backend.array(near), backend.array(diagonal)
+        self._near, self._diagonal, self._unpulled = backend.array(near), backend.array(diagonal), diagonal
         levels = levels_of(assembly.hessian, assembly.free, assembly.rest) if multilevel else []
         self._multilevel = Multilevel(backend, levels, assembly.free, edges.ends, far, diagonal)
         self.rest_diagonal = backend.array(assembly.hessian.diagonal())
@@ -57,6 +57,11 @@ class NewtonStep:
         self._partial, self._scalar = xp.zeros(self._chunks, xp.float32), xp.zeros(3, xp.float32)
         self._no_start = xp.zeros(count + 1, xp.int32)
         self._nothing = xp.zeros(4, xp.int32), *(xp.zeros((1, 4), xp.float32) for _ in range(5))
+
+    def pull(self, stiffness: npt.NDArray[np.float64]) -> None:
+        """Springs (N,) to fixed points besides those of the soft pins, N/m, in place of the last call's."""
+        self._diagonal[:] = self.backend.array(self._unpulled + stiffness)
+        self._multilevel.pull(stiffness)
 
     def bind(self, x: Any, rest: Any, contacts: Contacts | None) -> Solve:
         """The step at x (V, 4) as it will be when called; the rest shape is not needed."""

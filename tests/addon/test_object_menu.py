@@ -95,6 +95,7 @@ def test_the_menu_gives_roles_and_bakes(addon):
         "No Cloth Role",
         "Make Cloth",
         "Make Collider",
+        "Live Cloth",
         "Bake Selected Cloth",
         "Bake Stale Cloth",
         "Free Cloth Caches",

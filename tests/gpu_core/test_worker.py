@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from taffeta.gpu_core import bake_process
+from taffeta.gpu_core import bake_process, worker_process
 from taffeta.gpu_core.bake import BakeProcess
 from taffeta.gpu_core.cache import CacheState, inspect, locked, read_frames
 from taffeta.gpu_core.disk import DiskError
@@ -252,7 +252,7 @@ def test_the_parent_passes_on_what_the_worker_says_of_a_bad_job(job, tmp_path):
 
 
 def test_a_worker_that_cannot_even_start_is_reported_with_its_log(job, tmp_path, monkeypatch):
-    monkeypatch.setattr(bake_process, "ROOT", tmp_path)  # there is no gpu_core
+    monkeypatch.setattr(worker_process, "ROOT", tmp_path)  # there is no gpu_core
     worker = BakeProcess(job, tmp_path / "cache")
     list(worker.follow())
     assert (worker.state, worker.error_kind, worker.exit_code) == ("failed", "crash", 1)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+from bpy_extras.view3d_utils import location_3d_to_region_2d
 
 INTERVAL = 0.02  #: s
 
@@ -117,9 +118,28 @@ def session():
     return sys.modules["bl_ext.user_default.taffeta.addon.session"]
 
 
+def live():
+    """The add-on's module of the running Live."""
+    return sys.modules["bl_ext.user_default.taffeta.addon.live"]
+
+
+def place_of(name: str, vertex: int) -> tuple[int, int]:
+    """Column and row of the screen at which a vertex of an object is shown now."""
+    viewport = region("VIEW_3D", "WINDOW")
+    item = bpy.data.objects[name].evaluated_get(bpy.context.evaluated_depsgraph_get())
+    place = location_3d_to_region_2d(viewport, viewport.data, item.matrix_world @ item.data.vertices[vertex].co)
+    return viewport.x + int(place.x), window().height - viewport.y - int(place.y)
+
+
 def watch_status_bar() -> None:
     """From now on `status_bar` gets, whenever the status bar is drawn, how many frames are done."""
     bpy.types.STATUSBAR_HT_header.append(lambda header, context: status_bar.append(session().state().done))
+
+
+def shown_height(name: str, vertex: int) -> float:
+    """Of a vertex as the window shows it now, object space, m."""
+    item = bpy.data.objects[name].evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return item.data.vertices[vertex].co.z
 
 
 def shown(name: str) -> bytes:
