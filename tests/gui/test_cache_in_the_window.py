@@ -35,13 +35,10 @@ def test_save_as_and_open_again_show_the_same_frames(baked):
 
 def test_the_shape_keys_button_makes_keys_of_the_frames(baked, pictures):
     window, frames = baked.window, baked.frames()
-    window.press("ctrl+space", "PROPERTIES")  # the editor as large as the window
-    window.redraw()
-    window.open_last_panel("bpy.ops.taffeta.to_shape_keys()", "PROPERTIES")
+    window.search("Absolute", "PROPERTIES")  # the panel is closed, and far down
     window.click("bpy.ops.taffeta.to_shape_keys()", "PROPERTIES", "WINDOW")
     window.until("'Cloth Shape Keys' in bpy.data.objects")
-    window.press("ctrl+space", "PROPERTIES")
-    window.redraw()
+    window.press("alt+f", "PROPERTIES")
     for frame in SEEN:
         window.do(f"bpy.context.scene.frame_set({frame})")
         assert np.abs(baked.shown("Cloth Shape Keys") - frames[frame - 1]).max() < 1e-7

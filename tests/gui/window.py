@@ -18,7 +18,6 @@ HERE = Path(__file__).resolve().parent
 SIZE = 1100, 860  #: pixels; drawing them in software takes the time of the bake
 ROW = 12  #: pixels; a button is 20 high
 COLUMNS = (0.3, 0.5, 0.83, 0.76, 0.15)  #: of a region's width: between them they meet every button of our panels
-LAST_PANEL = 10  #: rows, in which the buttons of a panel at the end of an editor are
 PATIENCE = 60.0  #: s
 
 
@@ -134,22 +133,11 @@ class Window:
         left, top, width, height = self.ask("rectangle('FILE_BROWSER', 'EXECUTE')")
         self._click_at(left + width - 2 * height, top + height // 2)
 
-    def open_last_panel(self, call: str, area: str) -> None:
-        """Open the last panel of an editor, which is closed: the one in which this is the first button."""
-        left, top, width, height = self.ask(f"rectangle({area!r}, 'WINDOW')")
-        rows = range(top + height - ROW, top, -ROW)
-        for y in rows:
-            self._scroll_to_end(area)
-            self.move(left + width // 8, y)
-            assert not self.ask(f"under_mouse({area!r}, 'WINDOW')"), f"no panel with {call} below the last button"
-            self._click_at(left + width // 8, y)
-            self._scroll_to_end(area)
-            if any(self._is_at((left + width // 4, row), call, area, "WINDOW") for row in rows[:LAST_PANEL]):
-                return
-
-    def _scroll_to_end(self, area: str) -> None:
-        self.point_at(area, "WINDOW")
-        self._on_display("xdotool", "click", "--repeat", "20", "5")  # the wheel
+    def search(self, text: str, area: str) -> None:
+        """Let an editor show, opened, only the panels with this text."""
+        self.press("ctrl+f", area)
+        self._on_display("xdotool", "type", text)
+        self._on_display("xdotool", "key", "Return")
         self._settle()
 
     def find(self, call: str, area: str = "VIEW_3D", region: str = "UI") -> tuple[int, int]:
