@@ -108,7 +108,6 @@ def test_another_file_opened_during_a_bake_ends_its_worker(drape):
     drape.window.click("bpy.ops.taffeta.bake()")
     drape.until_baked(1)
     worker = drape.window.ask("session().current._process._process.pid")
-    drape.window.do("import os")
     assert drape.window.ask(f"os.path.exists('/proc/{worker}')")
     drape.window.do("bpy.ops.wm.open_mainfile(filepath='/shared/drape.blend', load_ui=False)")
     drape.window.until(f"not os.path.exists('/proc/{worker}')")
