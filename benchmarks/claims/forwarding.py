@@ -38,7 +38,13 @@ class Run:
 def capped(parameters: NdbParameters, iterations: int) -> NdbParameters:
     """At most so many LG iterations a step."""
     inner = min(INNER, iterations)
-    return replace(parameters, inner_iterations=inner, outer_iterations=iterations // inner, least_iterations=1)
+    return replace(
+        parameters,
+        inner_iterations=inner,
+        outer_iterations=iterations // inner,
+        strained_iterations=0,
+        least_iterations=1,
+    )
 
 
 def run(scene: Scene, parameters: NdbParameters) -> Run:

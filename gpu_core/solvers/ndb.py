@@ -272,7 +272,7 @@ class Ndb:
         if not report.arrived:
             limit = parameters.late_iterations
         elif report.strained:
-            limit = parameters.strained_iterations
+            limit = max(limit, parameters.strained_iterations)
         return report.converged or report.outer >= limit
 
     def _forward_residual(self, feasible: Any, contacts: Contacts | None) -> Any:
