@@ -40,8 +40,8 @@ to the front tan θ = 0.9, 0.98, 1.02 and 1.1 μ: moved by 0.03, 0.03, 42 and 21
 *`card_house`, 0.21 s after the start: with μ = 0.5 it stands (and does after 2 s, 98.6 mm high), with μ = 0.05 it
 falls; tan(15°)/2 = 0.134 is needed.*
 
-**Measured when.** All rows on one solver, 7330044, AMD EPYC, one thread, but the mirror image on a block, which is
-of 79bf553 (positions decide the aggregates in another way; 20 to 23 mm before). The pictures are of 75bc035.
+**Measured when.** Fall, energy, friction, sticking and slipping, damping and symmetry on the solver of 0df7cf7, rest and
+drape on 7330044 (another order of sums since), AMD EPYC, one thread. The pictures are of 75bc035.
 
 **Sticking and slipping.** One μ serves rest and motion, so nothing chatters for ever: a patch on springs sticks to a
 belt, slips back once and is damped to its place as backward Euler damps the exact circle. Over half a cylinder the
