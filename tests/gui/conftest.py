@@ -5,27 +5,21 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from taffeta.tests.gui.drape import Drape, open_drape
+from taffeta.tests.gui.debian import SUITES, prepare
+from taffeta.tests.gui.drape import Drape, open_drape, save_sample
 from taffeta.tests.gui.watched import Watched, watch
 from taffeta.tests.gui.window import Window
 
 ROOT = Path(__file__).resolve().parents[2]
-PREPARE = Path(__file__).with_name("prepare.sh")
-ROOTS = Path(os.environ.get("TAFFETA_GUI_ROOT", ROOT / "build" / "gui"))  #: where the Debians are kept
 PICTURES = ROOT / "build" / "gui" / "pictures"
-SUITES = {"4.3": "trixie", "5.2": "sid"}  #: the Debian that has this Blender
 OTHER_PYTHON = {"5.2"}  #: where Debian's Blender has Python 3.14 instead of Blender's own 3.13, and SciPy for it
 ASKED = os.environ.get("TAFFETA_GUI", "").split()  #: the Blenders that must be tested; the first where none is named
-VERTICES = 900
-PATIENCE = 600  #: s, for all that a Debian needs to be downloaded and unpacked
 
 
 @pytest.fixture(scope="session", params=ASKED or list(SUITES)[:1])
@@ -36,10 +30,10 @@ def version(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def debian(version: str) -> Path:
     """The root of a Debian with this Blender, made where it is not there yet: needs root, debootstrap and a mirror."""
-    root = ROOTS / SUITES[version]
-    if not (root / "prepared").exists() and (obstacle := _obstacle(SUITES[version], root)):
+    try:
+        return prepare(version)
+    except RuntimeError as obstacle:
         (pytest.fail if ASKED else pytest.skip)(f"no Blender {version} with a window: {obstacle}")
-    return root
 
 
 def without_wheels(package: Path, path: Path) -> Path:
@@ -54,19 +48,6 @@ def without_wheels(package: Path, path: Path) -> Path:
     return path
 
 
-def _obstacle(suite: str, root: Path) -> str:
-    """Make the Debian; what prevented that, or nothing."""
-    if sys.platform != "linux" or os.geteuid() != 0:
-        return "a Debian beside this system can only be made as root on Linux"
-    for name in ("apt-get", "debootstrap", "unshare", "timeout"):
-        if shutil.which(name) is None:
-            return f"{name} is not installed"
-    command = ["timeout", str(PATIENCE), str(PREPARE), suite, str(root)]
-    run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    last = (run.stderr or run.stdout).strip().splitlines()[-3:]
-    return f"{PREPARE.name} ended with {run.returncode}: {' / '.join(last)}" if run.returncode else ""
-
-
 @pytest.fixture(scope="session")
 def window(version: str, debian: Path, package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
     """Blender, with the zip that `make extension` builds installed in it."""
@@ -79,14 +60,8 @@ def window(version: str, debian: Path, package: Path, tmp_path_factory: pytest.T
 
 @pytest.fixture(scope="session")
 def sample(window: Window) -> Path:
-    """The sample drape with fewer vertices, saved by this Blender, which asks before it overwrites a newer one's."""
-    blend = window.shared / "drape.blend"
-    make = ["-m", "taffeta", "sample", "drape_on_sphere", "--vertices", str(VERTICES), "--out", str(blend)]
-    subprocess.run([sys.executable, *make], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
-    window.do(f"bpy.ops.wm.open_mainfile(filepath={window.inside(blend)!r}, load_ui=False)")
-    window.redraw()
-    window.do("bpy.ops.wm.save_mainfile()")
-    return blend
+    """The sample drape, saved by this Blender."""
+    return save_sample(window)
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +11,9 @@ import numpy as np
 
 from taffeta.gpu_core import point_cache
 from taffeta.tests.gui.window import Window
+
+ROOT = Path(__file__).resolve().parents[2]
+VERTICES = 900
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,17 @@ class Drape:
 
     def running(self) -> bool:
         return self.window.ask("session().current is not None")
+
+
+def save_sample(window: Window) -> Path:
+    """The sample with fewer vertices, saved by this Blender, which asks before it overwrites a newer one's."""
+    blend = window.shared / "drape.blend"
+    make = ["-m", "taffeta", "sample", "drape_on_sphere", "--vertices", str(VERTICES), "--out", str(blend)]
+    subprocess.run([sys.executable, *make], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+    window.do(f"bpy.ops.wm.open_mainfile(filepath={window.inside(blend)!r}, load_ui=False)")
+    window.redraw()
+    window.do("bpy.ops.wm.save_mainfile()")
+    return blend
 
 
 def open_drape(window: Window, folder: Path) -> Drape:

@@ -105,6 +105,16 @@ def show_physics() -> None:
         area("PROPERTIES").spaces.active.context = "PHYSICS"
 
 
+def open_panels() -> None:
+    """Let every panel of the add-on be open when it is drawn for the first time."""
+    extension = sys.modules["bl_ext.user_default.taffeta"]
+    panels = [kind for kind in bpy.types.Panel.__subclasses__() if kind.__name__.startswith("TAFFETA_PT_")]
+    extension.unregister()
+    for panel in panels:
+        panel.bl_options = getattr(panel, "bl_options", set()) - {"DEFAULT_CLOSED"}
+    extension.register()
+
+
 def column_of(frame: int) -> int:
     """The column of the screen at which the timeline has this frame."""
     timeline = region("DOPESHEET_EDITOR", "WINDOW")

@@ -24,12 +24,13 @@ PATIENCE = 60.0  #: s
 class Window:
     """Sidebar: the region in which buttons are looked for where a call names no other."""
 
-    def __init__(self, root: Path, package: Path, shared: Path) -> None:
+    def __init__(self, root: Path, package: Path, shared: Path, size: tuple[int, int] = SIZE) -> None:
         """Install the zip `package` and start Blender.
 
         Args:
             root: of the Debian.
             shared: a folder that is /shared in there.
+            size: width and height of the screen, which the window fills, pixels.
 
         Raises:
             RuntimeError: the installation or the start failed; its words are in the text.
@@ -40,7 +41,7 @@ class Window:
         self.log = shared / "blender.log"
         with open(HERE / "start.sh", "rb") as script, open(self.log, "wb") as log:
             self._process = subprocess.Popen(
-                [HERE / "inside.sh", root, "bash", "-s", *map(str, SIZE)],
+                [HERE / "inside.sh", root, "bash", "-s", *map(str, size)],
                 env={**os.environ, "SHARED": str(shared)},
                 stdin=script,
                 stdout=log,
