@@ -37,9 +37,9 @@ class Watched:
         )
 
     @property
-    def rate(self) -> float:
-        """Ticks in a second that the machine leaves to Blender: the tests may share it."""
-        return len(self.ticks) / (self.seconds - self.queued)
+    def longest_gap(self) -> float:
+        """s in which the interface did not come round, at most."""
+        return float(np.diff([0.0, *self.ticks, self.seconds]).max())
 
 
 def watch(drape: Drape, pictures: Path) -> Watched:
