@@ -12,21 +12,27 @@ from ..gpu_core.disk import DiskError
 from ..gpu_core.scene import FloatArray, SceneError
 from . import frozen_shape, hand, live
 from .live_state import LiveState, Phase
-from .operators import redraw, stay_out
+from .operators import Ticking, redraw, stay_out
 from .roster import members
 
 TICK = 1 / 120  #: s between two looks at the worker
-NOT_RUNNING = "Live is not running"
 
 
 def _live_runs(operator: type[bpy.types.Operator]) -> bool:
-    if live.current is not None:
-        return True
-    operator.poll_message_set(NOT_RUNNING)
-    return False
+    if live.current is None:
+        operator.poll_message_set("Live is not running")
+    return live.current is not None
 
 
-class TAFFETA_OT_live(bpy.types.Operator):
+class WhileLive(bpy.types.Operator):
+    """Is there only while Live runs."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return _live_runs(cls)
+
+
+class TAFFETA_OT_live(Ticking):
     bl_idname = "taffeta.live"
     bl_label = "Live Cloth"
     bl_description = (
@@ -35,7 +41,6 @@ class TAFFETA_OT_live(bpy.types.Operator):
     )
     bl_options = {"REGISTER"}
 
-    _timer: bpy.types.Timer | None = None
     _view: hand.View | None = None
     _depth: Vector | None = None
 
@@ -61,10 +66,8 @@ class TAFFETA_OT_live(bpy.types.Operator):
         except (SceneError, DiskError) as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
-        context.window_manager.modal_handler_add(self)
         redraw(context)
-        return {"RUNNING_MODAL"}
+        return self._run_beside(context, TICK)
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if live.current is None or not live.current.state.busy:
@@ -130,21 +133,12 @@ class TAFFETA_OT_live(bpy.types.Operator):
             self.report({"INFO"}, state.headline)
         return {"FINISHED"}
 
-    def _remove_timer(self, context: bpy.types.Context) -> None:
-        if self._timer is not None:
-            context.window_manager.event_timer_remove(self._timer)
-            self._timer = None
 
-
-class TAFFETA_OT_live_end(bpy.types.Operator):
+class TAFFETA_OT_live_end(WhileLive):
     bl_idname = "taffeta.live_end"
     bl_label = "End Live Cloth"
     bl_description = "End Live; the cloth looks as before. Freeze its shape first to keep it"
     bl_options = {"INTERNAL"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return _live_runs(cls)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         live.tell({"event": "stop"})
@@ -170,15 +164,11 @@ class TAFFETA_OT_live_pause(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class TAFFETA_OT_live_restart(bpy.types.Operator):
+class TAFFETA_OT_live_restart(WhileLive):
     bl_idname = "taffeta.live_restart"
     bl_label = "Restart Live Cloth"
     bl_description = "Start over at the first frame, with the scene as it is now; going back in the timeline does too"
     bl_options = {"INTERNAL"}
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return _live_runs(cls)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         live.tell({"event": "restart"})

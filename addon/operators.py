@@ -47,7 +47,24 @@ def _any_baked(operator: type[bpy.types.Operator], context: bpy.types.Context) -
     return False
 
 
-class TAFFETA_OT_bake(bpy.types.Operator):
+class Ticking(bpy.types.Operator):
+    """Runs beside the interface: its `modal` sees every event, and a TIMER now and then."""
+
+    _timer: bpy.types.Timer | None = None
+
+    def _run_beside(self, context: bpy.types.Context, tick: float) -> set[str]:
+        """tick: s between two TIMER events."""
+        self._timer = context.window_manager.event_timer_add(tick, window=context.window)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def _remove_timer(self, context: bpy.types.Context) -> None:
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+
+
+class TAFFETA_OT_bake(Ticking):
     bl_idname = "taffeta.bake"
     bl_label = "Bake"
     bl_description = "Simulate the cloth of this scene over its frame range, in a process of its own"
@@ -68,8 +85,6 @@ class TAFFETA_OT_bake(bpy.types.Operator):
         default=False,
         options={"SKIP_SAVE"},
     )
-
-    _timer: bpy.types.Timer | None = None
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -93,9 +108,7 @@ class TAFFETA_OT_bake(bpy.types.Operator):
             return self.execute(context)
         if not self._start(context):
             return {"CANCELLED"}
-        self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
-        context.window_manager.modal_handler_add(self)
-        return {"RUNNING_MODAL"}
+        return self._run_beside(context, TICK)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Block until the bake is over: scripts and background mode, where no timer ever fires."""
@@ -168,11 +181,6 @@ class TAFFETA_OT_bake(bpy.types.Operator):
             self.report({"WARNING"}, warning)
         self.report(_severity(state), state.headline)
         return {"FINISHED"} if state.phase is Phase.DONE else {"CANCELLED"}
-
-    def _remove_timer(self, context: bpy.types.Context) -> None:
-        if self._timer is not None:
-            context.window_manager.event_timer_remove(self._timer)
-            self._timer = None
 
 
 class TAFFETA_OT_cancel(bpy.types.Operator):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import zipfile
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from taffeta.tests.gui.debian import SUITES, prepare
+from taffeta.tests.gui.debian import ASKED, SUITES, prepare
 from taffeta.tests.gui.drape import Drape, open_drape, save_sample
 from taffeta.tests.gui.watched import Watched, watch
 from taffeta.tests.gui.window import Window
@@ -19,7 +18,6 @@ from taffeta.tests.gui.window import Window
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "build" / "gui" / "pictures"
 OTHER_PYTHON = {"5.2"}  #: where Debian's Blender has Python 3.14 instead of Blender's own 3.13, and SciPy for it
-ASKED = os.environ.get("TAFFETA_GUI", "").split()  #: the Blenders that must be tested; the first where none is named
 
 
 @pytest.fixture(scope="session", params=ASKED or list(SUITES)[:1])

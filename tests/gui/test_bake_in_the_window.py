@@ -5,11 +5,14 @@ from __future__ import annotations
 import time
 
 import numpy as np
+import pytest
 
+from taffeta.tests.gui.debian import ASKED
 from taffeta.tests.gui.watched import LOOKED_AT
 
 FRAMES = 48  #: of the sample
-SEVERAL = 4  #: what follows a bake changes more often; how often depends on the machine, so `pace.txt` has that
+TICKS = 10  #: Hz; the interface is to come round as often while a bake runs
+STILL = 0.25  #: of a bake's time: a window that stands still for longer does not answer
 A_WHILE = 1.0  #: s, in which a bake that was not stopped would go on
 
 
@@ -26,7 +29,7 @@ def test_a_click_on_bake_bakes_every_frame(watched):
 
 def test_frames_land_one_after_another(watched):
     assert watched.landed == sorted(set(watched.landed))
-    assert len(watched.landed) > SEVERAL
+    assert len(watched.landed) > min(FRAMES, watched.looks) / 4
 
 
 def test_a_frame_that_has_landed_is_shown_while_the_bake_runs(watched):
@@ -36,12 +39,17 @@ def test_a_frame_that_has_landed_is_shown_while_the_bake_runs(watched):
 
 def test_the_status_bar_follows_the_bake(watched):
     assert watched.status_bar == sorted(watched.status_bar)
-    assert len(set(watched.status_bar)) > SEVERAL
+    assert len(set(watched.status_bar)) > min(FRAMES, len(watched.ticks)) / 4
 
 
 def test_the_interface_never_stands_still_for_long_while_a_bake_runs(watched, pictures):
     (pictures / "pace.txt").write_text(f"{watched.pace()}\n")
-    assert watched.longest_gap < watched.seconds / SEVERAL, watched.pace()
+    assert watched.longest_gap < STILL * watched.seconds, watched.pace()
+
+
+@pytest.mark.skipif(not ASKED, reason="a time, which other work on the machine spoils: `make test-gui` judges it")
+def test_the_interface_ticks_ten_times_a_second_while_a_bake_runs(watched):
+    assert len(watched.ticks) >= TICKS * watched.seconds, watched.pace()
 
 
 def test_the_cross_cancels_and_resume_ends_in_the_bytes_of_a_bake_without_a_break(drape, watched, pictures):

@@ -19,6 +19,7 @@ class Watched:
     drape: Drape
     headline: str  #: how it ended, in words
     landed: list[int]  #: frames in the cache, each time that more of them were there
+    looks: int  #: how often that was asked
     early: np.ndarray  #: what the window showed at LOOKED_AT while the bake ran: (N, 3) float32
     early_of: int  #: how many frames had landed then
     status_bar: list[int]  #: frames that it said were done, whenever it was drawn
@@ -49,9 +50,10 @@ def watch(drape: Drape, pictures: Path) -> Watched:
     window.do("watch_status_bar()")
     began, queued = time.monotonic(), window.ask("queued()")
     window.click("bpy.ops.taffeta.bake()")
-    landed, early, early_of = [0], None, 0
+    landed, looks, early, early_of = [0], 0, None, 0
     while drape.running():
         time.sleep(GLANCE)
+        looks += 1
         if drape.baked > landed[-1]:
             landed.append(drape.baked)
         if early is None and landed[-1] >= LOOKED_AT:
@@ -65,4 +67,4 @@ def watch(drape: Drape, pictures: Path) -> Watched:
     window.until("not bpy.data.is_dirty")
     during = ticks[(began <= ticks) & (ticks <= began + seconds)] - began
     status_bar = window.ask("status_bar")
-    return Watched(drape, headline, landed, early, early_of, status_bar, seconds, during, queued)
+    return Watched(drape, headline, landed, looks, early, early_of, status_bar, seconds, during, queued)
