@@ -31,6 +31,7 @@ from .. import register, unregister
 from ..addon.gather import cloth_objects, collider_objects, gather
 from ..gpu_core.cache import frames_path, read_frames
 from ..gpu_core.intersection import unique_edges
+from ..gpu_core.mesh import edge_lengths
 from ..gpu_core.scene import Scene
 from ..gpu_core.scene_check import check_frame, to_world
 from .speed.machine import processor
@@ -85,17 +86,13 @@ def taffeta(blend: Path, frames: int, folder: Path) -> tuple[Frames, float]:
 def measure(method: str, scene: Scene, positions: Frames, seconds: float) -> Row:
     (cloth,) = scene.cloths
     edges = unique_edges(cloth.triangles)
-    rest = _lengths(np.asarray(cloth.rest_positions), edges)
+    rest = edge_lengths(np.asarray(cloth.rest_positions), edges)
     found = [len(check_frame(scene, frame, [shape])) for frame, shape in enumerate(positions, start=1)]
     worlds = [to_world(cloth, shape, index) for index, shape in enumerate(positions)]
-    stretch = max(float((_lengths(world, edges) / rest).max()) for world in worlds)
+    stretch = max(float((edge_lengths(world, edges) / rest).max()) for world in worlds)
     steps = np.diff(np.stack(worlds[-13:]), axis=0) * scene.settings.fps
     speed = float(np.sqrt((steps**2).sum(axis=2).mean(axis=1)).mean())
     return Row(method, seconds, sum(map(bool, found)), max(found), stretch, speed)
-
-
-def _lengths(world: npt.NDArray[np.float64], edges: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    return np.asarray(np.linalg.norm(world[edges[:, 1]] - world[edges[:, 0]], axis=1))
 
 
 def _open(blend: Path, frames: int) -> None:

@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from ..gpu_core.backend.cpu import CpuBackend
 from ..gpu_core.intersection import unique_edges
+from ..gpu_core.mesh import edge_lengths
 from ..gpu_core.scene import Scene
 from ..gpu_core.scene_check import check_frame
 from ..gpu_core.simulator import Simulator
@@ -90,16 +91,12 @@ def measure(method: str, threads: int, scene: Scene, frames: Frames, seconds: li
     (cloth,) = scene.cloths
     edges, timed = unique_edges(cloth.triangles), slice(first - 2, None)
     found = [len(check_frame(scene, first + k, [shape])) for k, shape in enumerate(frames[timed])]
-    rest = _lengths(np.asarray(cloth.rest_positions), edges)
-    stretch = max(float((_lengths(shape, edges) / rest).max()) for shape in frames[timed])
+    rest = edge_lengths(np.asarray(cloth.rest_positions), edges)
+    stretch = max(float((edge_lengths(shape, edges) / rest).max()) for shape in frames[timed])
     return Row(
         method, len(cloth.positions), threads, first, scene.settings.frame_end,
         float(np.mean(seconds[timed])), sum(map(bool, found)), max(found), stretch, float(frames[-1][:, 2].mean()),
     )  # fmt: skip
-
-
-def _lengths(positions: Frames, edges: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    return np.asarray(np.linalg.norm(positions[edges[:, 1]] - positions[edges[:, 0]], axis=1))
 
 
 def compare(options: argparse.Namespace, vertices: int) -> Iterator[dict[str, Any]]:

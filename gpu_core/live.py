@@ -42,7 +42,7 @@ from .bake import report_values
 from .cache import to_object
 from .disk import disk_errors
 from .live_process import JOB, MOVED, shape_path
-from .mesh import unique_edges
+from .mesh import edge_lengths, unique_edges
 from .point_cache import PointCacheHeader
 from .scene import Array, Cloth, Collider, IntArray, Scene, SceneError
 from .simulator import FrameReport, Simulator
@@ -104,7 +104,7 @@ class Live:
             min(strength, FIRMEST) * share,
             positions[number][vertices],
             np.asarray(point, np.float64),
-            float(edge_lengths(cloth.triangles, cloth.rest_positions)[1].mean()),
+            float(edge_lengths(cloth.rest_positions, unique_edges(cloth.triangles)).mean()),
         )
 
     def release(self) -> None:
@@ -149,18 +149,12 @@ def neighbourhood(
     So a fold that lies on another is held alone. The nearest vertex is always in it, share 1; beyond, (1 − (d/r)²)².
     """
     nearest = int(np.argmin(((positions - np.asarray(point)) ** 2).sum(axis=1)))
-    edges, lengths = edge_lengths(triangles, positions)
-    graph = sparse.csr_array((lengths, edges.T), shape=(len(positions),) * 2)
+    edges = unique_edges(triangles)
+    graph = sparse.csr_array((edge_lengths(positions, edges), edges.T), shape=(len(positions),) * 2)
     distance = sparse.csgraph.dijkstra(graph, directed=False, indices=nearest, limit=radius)
     vertices = np.flatnonzero(distance < radius) if radius > 0 else np.array([nearest])
     share = (1.0 - (distance[vertices] / radius) ** 2) ** 2 if radius > 0 else np.ones(1)
     return vertices.astype(np.int32), share
-
-
-def edge_lengths(triangles: IntArray, positions: Array) -> tuple[IntArray, Array]:
-    """(edges (E, 2), their lengths (E,)) at positions (N, 3)."""
-    edges = unique_edges(triangles)
-    return edges, np.linalg.norm(positions[edges[:, 1]] - positions[edges[:, 0]], axis=1)
 
 
 def _clocked_cloth(cloth: Cloth) -> Cloth:

@@ -31,6 +31,12 @@ def unique_edges(triangles: IntArray) -> IntArray:
     return np.unique(edges, axis=0).astype(np.int32).reshape(-1, 2)
 
 
+def edge_lengths(positions: npt.NDArray[np.floating], edges: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
+    """(E,) of edges (E, 2) at positions (N, 3)."""
+    ends = np.asarray(positions, np.float64)[edges]
+    return np.asarray(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1))
+
+
 def vertex_ring(triangles: IntArray, vertices: int) -> Incidence:
     """The neighbours of each vertex along edges, in ascending order."""
     edges = unique_edges(triangles)

@@ -17,11 +17,11 @@ from .contact.barrier import Ages, VertexData, no_ages
 from .contact.broad_phase import TooManyPairsError
 from .contact.filter import Filter
 from .contact.pairs import Proximity, thickness_within_edges
-from .contact.patches import Surface
 from .contact.tangles import Meeting, meetings, tangles, unexplained
 from .elasticity.assembly import SOFT_PIN_SHARE, Assembly, assemble, vectors
-from .mesh import unique_edges, vertex_ring
-from .scene import Cloth, Collider, Scene, SceneError
+from .mesh import edge_lengths, unique_edges, vertex_ring
+from .scene import Scene, SceneError
+from .scene_space import between, centre, start_positions, surface_of
 from .solvers.elastic import Elastic
 from .solvers.global_step import GlobalStep
 from .solvers.ndb import DivergenceError, Ndb, NdbState, StepReport
@@ -90,11 +90,11 @@ class Simulator:
         self.frame = settings.frame_start
         self.warnings: list[str] = []
         self._names = [cloth.name for cloth in scene.cloths] + [body.name for body in scene.colliders]
-        self._centre = _centre(scene)
+        self._centre = centre(scene)
         assembly = self._assemble(settings.step)
         self._offsets, self.cloth_vertices = assembly.offsets, assembly.vertices
         self._edges = unique_edges(assembly.triangles)
-        self._rest_length = _lengths(assembly.rest, self._edges)
+        self._rest_length = edge_lengths(assembly.rest, self._edges)
         self._static = all(not c.animated for c in scene.colliders) and all(
             c.pins is None or len(c.pins.targets) == 1 for c in scene.cloths
         )
@@ -257,8 +257,8 @@ class Simulator:
 
     def _proximity(self, assembly: Assembly) -> Proximity:
         scene, backend = self.scene, self.backend
-        self._surface, wanted, self._friction = _surface(scene, assembly)
-        start = vectors(self._local(self._start_positions()))
+        self._surface, wanted, self._friction = surface_of(scene)
+        start = vectors(self._local(start_positions(self.scene)))
         rest = np.zeros_like(start)
         rest[: assembly.vertices, :3] = assembly.rest
         self_collision = np.full(len(scene.cloths) + len(scene.colliders), scene.settings.self_collision)
@@ -293,7 +293,7 @@ class Simulator:
             [np.zeros_like(c.positions) if c.velocities is None else c.velocities for c in self.scene.cloths]
         )
         return NdbState(
-            self.backend.array(vectors(self._local(self._start_positions()))),
+            self.backend.array(vectors(self._local(start_positions(self.scene)))),
             self.backend.array(vectors(velocity)),
             xp.ones(count, xp.float32),
             xp.zeros((count, 4), xp.float32),
@@ -301,14 +301,10 @@ class Simulator:
             xp.ones(self._surface.cloth_triangles, xp.float32),
         )
 
-    def _start_positions(self) -> npt.NDArray[np.float64]:
-        cloth = [c.positions for c in self.scene.cloths]
-        return np.concatenate([*cloth, *(np.asarray(c.positions[0], np.float64) for c in self.scene.colliders)])
-
     def _target(self, frame: float, solver: Ndb) -> Any:
         """(V, 4) where hard pins and colliders are at `frame`, linear between frames; sets soft pins' targets too."""
         first = self.scene.settings.frame_start
-        goal = self._start_positions()
+        goal = start_positions(self.scene)
         pinned = self.backend.host(solver.elastic.pin_target).copy()
         if self._pulled is not None:
             _, vertices, targets = self._pulled
@@ -316,11 +312,11 @@ class Simulator:
         for cloth, offset in zip(self.scene.cloths, self._offsets, strict=False):
             if cloth.pins is not None:
                 at = cloth.pins.vertices + offset
-                goal[at] = _between(cloth.pins.targets, frame - first)
+                goal[at] = between(cloth.pins.targets, frame - first)
                 pinned[at, :3] = self._local(goal[at])
         row = self.cloth_vertices
         for collider in self.scene.colliders:
-            goal[row : row + collider.positions.shape[1]] = _between(collider.positions, frame - first)
+            goal[row : row + collider.positions.shape[1]] = between(collider.positions, frame - first)
             row += collider.positions.shape[1]
         solver.elastic.pin_target[:] = self.backend.array(pinned)
         return self.backend.array(vectors(self._local(goal)))
@@ -369,47 +365,7 @@ class Simulator:
         x = self.backend.host(self._state.x)[: self.cloth_vertices, :3]
         if not np.isfinite(x).all():
             raise self._diverged(self._solver)
-        report.largest_stretch = float((_lengths(x.astype(np.float64), self._edges) / self._rest_length).max())
+        report.largest_stretch = float((edge_lengths(x.astype(np.float64), self._edges) / self._rest_length).max())
         report.smallest_gap = self._solver.proximity.smallest_gap(self._state.x)
         velocity = self.backend.host(self._state.velocity)[:, :3].astype(np.float64)
         report.rms_speed = float(np.sqrt((velocity**2).sum(axis=1).mean()))
-
-
-def _centre(scene: Scene) -> npt.NDArray[np.float64]:
-    """Middle of the cloths at the start, rounded so that a scene near the origin keeps its own coordinates."""
-    every = np.concatenate([cloth.positions for cloth in scene.cloths])
-    middle = 0.5 * (every.min(axis=0) + every.max(axis=0))
-    return np.asarray(np.round(middle / 8.0) * 8.0)
-
-
-def _lengths(positions: npt.NDArray[np.float64], edges: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
-    return np.asarray(np.linalg.norm(positions[edges[:, 1]] - positions[edges[:, 0]], axis=1))
-
-
-def _between(frames: npt.NDArray[np.floating], at: float) -> npt.NDArray[np.float64]:
-    """Linear interpolation in a (F or 1, n, 3) animation."""
-    if len(frames) == 1:
-        return np.asarray(frames[0], np.float64)
-    before = min(int(np.floor(at)), len(frames) - 1)
-    after, share = min(before + 1, len(frames) - 1), at - before
-    return np.asarray(
-        (1.0 - share) * np.asarray(frames[before], np.float64) + share * np.asarray(frames[after], np.float64)
-    )
-
-
-def _surface(scene: Scene, assembly: Assembly) -> tuple[Surface, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """(surface, thickness (V,), friction (V,)) of cloth and colliders in one index space."""
-    bodies: list[tuple[Cloth | Collider, int, float]] = [
-        *((c, len(c.positions), c.material.friction) for c in scene.cloths),
-        *((c, c.positions.shape[1], c.friction) for c in scene.colliders),
-    ]
-    counts = np.array([count for _, count, _ in bodies])
-    first = np.concatenate([[0], np.cumsum(counts)])
-    triangles = np.concatenate([body.triangles + at for (body, _, _), at in zip(bodies, first, strict=False)])
-    surface = Surface(
-        int(first[-1]),
-        triangles.astype(np.int32),
-        len(assembly.triangles),
-        np.repeat(np.arange(len(bodies)), counts).astype(np.int32),
-    )
-    return surface, np.repeat([b.thickness for b, _, _ in bodies], counts), np.repeat([f for _, _, f in bodies], counts)
