@@ -73,10 +73,30 @@ class Proximity:
         self._candidates: Candidates | None = None
 
     def pairs(self, x0: Any, x1: Any) -> Pairs:
-        """Pairs that can come within thickness and activation while each vertex takes any part of its way x0 → x1."""
-        found, xp = self._complete(x0, x1), self.backend.xp
+        """Pairs that can come within thickness and activation while all vertices go from x0 to x1 at one pace."""
+        self._ways = x0, x1
+        self._free = self.backend.xp.zeros(len(x0), self.backend.xp.int32)
+        self._complete()
+        self.found = self._within_reach()
+        return self.found
+
+    def released(self, vertices: Any) -> Pairs:
+        """The pairs of the same motion when these vertices (V,), and all that were released before, may take any part of
+        their ways."""
+        xp, fresh = self.backend.xp, vertices & (self._free == 0)
+        if bool(fresh.any()):
+            self._free[fresh] = 1
+            self._renew(fresh, fresh.astype(xp.float32), 0.5)
+            self.found = self._within_reach()
+        return self.found
+
+    def _within_reach(self) -> Pairs:
+        """Of the candidates."""
+        found, xp = self._candidates, self.backend.xp
+        assert found is not None
         matters = xp.zeros(found.count, xp.int32)
-        self.backend.launch("candidate_reach", found.count, found.feature, found.corner, x0, x1, self.reach, matters)
+        arguments = (found.feature, found.corner, *self._ways, self._free, self.reach, matters)
+        self.backend.launch("candidate_reach", found.count, *arguments)
         kept = xp.flatnonzero(matters).astype(xp.int32)
         if len(self.freed):
             kept = kept[~xp.isin(pair_key(found.feature[kept, 0], found.feature[kept, 1]), self.freed)]
@@ -102,37 +122,41 @@ class Proximity:
         self.backend.launch("pair_separation", pairs.count, pairs.feature, pairs.corner, x, gap)
         return max(0.0, float(gap.min()))
 
-    def _complete(self, x0: Any, x1: Any) -> Candidates:
-        """The candidates, brought up to date for this motion."""
-        xp, broad, found = self.backend.xp, self.broad_phase, self._candidates
-        if found is not None:
-            stray = broad.stray(x0, x1)
+    def _complete(self) -> None:
+        """Bring the candidates up to date for this motion."""
+        broad, ways = self.broad_phase, self._ways
+        if self._candidates is not None:
+            stray = broad.stray(*ways)
             many = int((stray > self.margin).sum())
-            if many == 0:
-                return found
             if many <= FEW * len(stray):
-                stays = xp.zeros(found.count, xp.int32)
-                self.backend.launch("candidate_stays", found.count, found.corner, stray, self.margin, stays)
-                others = xp.flatnonzero(stays)
-                renewed = self._culled(broad.renew(x0, x1, stray > self.margin))
-                self._candidates = Candidates(
-                    len(others) + renewed.count,
-                    xp.concatenate([found.feature[others], renewed.feature]),
-                    xp.concatenate([found.corner[others], renewed.corner]),
-                )
-                return self._candidates
-        self._candidates = self._culled(broad.detect(x0, x1, self.reach, self.margin))
+                broad.settle()
+                if many:
+                    self._renew(stray > self.margin, stray, self.margin)
+                return
+        self._candidates = self._culled(broad.detect(*ways, self.reach, self.margin, self._free))
         self.detections += 1
-        return self._candidates
+
+    def _renew(self, fresh: Any, stray: Any, margin: float) -> None:
+        """Look again for the candidates of the vertices that are `fresh` (V,): those that stray by more than margin."""
+        xp, found = self.backend.xp, self._candidates
+        assert found is not None
+        stays = xp.zeros(found.count, xp.int32)
+        self.backend.launch("candidate_stays", found.count, found.corner, stray, margin, stays)
+        others = xp.flatnonzero(stays)
+        renewed = self._culled(self.broad_phase.renew(*self._ways, fresh, self._free))
+        self._candidates = Candidates(
+            len(others) + renewed.count,
+            xp.concatenate([found.feature[others], renewed.feature]),
+            xp.concatenate([found.corner[others], renewed.corner]),
+        )
 
     def _culled(self, found: Candidates) -> Candidates:
         """Those that can come within reach while no vertex strays from the last detection by more than the margin."""
         xp, broad = self.backend.xp, self.broad_phase
         matters = xp.zeros(found.count, xp.int32)
         reach = (1.0 + 1e-6) * (self.reach + 2.0 * self.margin)
-        self.backend.launch(
-            "candidate_reach", found.count, found.feature, found.corner, broad.start, broad.end, reach, matters
-        )
+        arguments = (found.feature, found.corner, broad.start, broad.end, broad.free, reach, matters)
+        self.backend.launch("candidate_reach", found.count, *arguments)
         kept = xp.flatnonzero(matters)
         return Candidates(len(kept), found.feature[kept], found.corner[kept])
 

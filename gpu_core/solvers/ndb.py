@@ -106,18 +106,18 @@ class Ndb:
         self._warm_start()  # x ← ModalLG(I + Ψ) in span(U)
 
         pairs = self.proximity.pairs(self.start, self.x)
-        feasible = self.filter(pairs, self.start, self.x)  # (B, t) ← FullCCD; x⁻ ← x* + αt(x − x*)
+        feasible = self.filter(pairs, self.start, self.x, self.proximity.released)  # (B, t) ← FullCCD; x⁻ ← x* + αt(x − x*)
         predicted = self.x.copy()
         if self.parameters.start == "feasible":
             self._start_from(feasible)
         ages, contacts, tautest = state.ages, None, float("inf")
         bearable = feasible  # of the second half of the iterations' states, the one that strains the cloth least
         while not self._finished(report):
-            contacts = self._contacts(pairs, feasible, predicted, ages, state.ages)
+            contacts = self._contacts(self.proximity.found, feasible, predicted, ages, state.ages)
             change = self._local_global(contacts, report)  # repeat LG with reuse, weights ← PartialCCD
             ages = contacts.ages() if contacts else no_ages(self.backend)
             pairs = self.proximity.pairs(feasible, self.x)
-            reached = self.filter(pairs, feasible, self.x)  # (B, t) ← FullCCD(x⁻, x⁺); x⁻ ← x⁻ + αt(x⁺ − x⁻)
+            reached = self.filter(pairs, feasible, self.x, self.proximity.released)  # (B, t) ← FullCCD(x⁻, x⁺); x⁻ ← x⁻ + αt(x⁺ − x⁻)
             excess = self._judge(report, change, reached, feasible, contacts)
             feasible, predicted = reached, self.x.copy()
             if report.arrived and excess <= tautest:

@@ -177,12 +177,14 @@ def test_boxes_are_never_rounded_inwards():
     count = 3000
     x0 = np.float32(rng.normal(size=(count, 3)) * 10.0 ** rng.uniform(-3, 4, (count, 1)))
     x1 = np.float32(x0 + rng.normal(size=(count, 3)) * 10.0 ** rng.uniform(-6, 0, (count, 1)))
-    box, index = np.zeros((2 * count, 4), np.float32), np.arange(count, dtype=np.int32)
-    wide, every = np.float32(7e-4), np.ones(count, np.int32)
-    cpu.launch("swept_box", count, vectors(x0), vectors(x1), every, index, 1, wide, box)
-    low, high = np.float64(box[0::2, :3]), np.float64(box[1::2, :3])
-    assert (low <= np.float64(np.minimum(x0, x1)) - np.float64(wide)).all()
-    assert (high >= np.float64(np.maximum(x0, x1)) + np.float64(wide)).all()
+    box, index = np.zeros((4 * count, 4), np.float32), np.arange(count, dtype=np.int32)
+    wide, every, free = np.float32(7e-4), np.ones(count, np.int32), np.int32(np.arange(count) % 2)
+    cpu.launch("swept_box", count, vectors(x0), vectors(x1), every, free, index, 1, wide, box)
+    for end, x in ((0, x0), (2, x1)):
+        low, high = np.float64(box[end::4, :3]), np.float64(box[end + 1 :: 4, :3])
+        whole = free[:, None] != 0
+        assert (low <= np.float64(np.where(whole, np.minimum(x0, x1), x)) - np.float64(wide)).all()
+        assert (high >= np.float64(np.where(whole, np.maximum(x0, x1), x)) + np.float64(wide)).all()
 
 
 def test_pairs_hold_all_that_come_within_reach():
