@@ -14,7 +14,7 @@ from .patches import Surface
 from .tangles import pair_key
 
 REST_SHARE = 0.3  #: thickness of a pair of one cloth, at most, as a share of its rest distance (method.md §14)
-MARGIN_SHARE = 0.05  #: how far a vertex may stray before its part of the broad phase is redone, in mean edge lengths
+MARGIN_SHARE = 0.1  #: how far a vertex may stray before its part of the broad phase is redone, in mean edge lengths
 FEW = 0.3  #: share of the vertices up to which it is quicker to redo their part than all of it
 
 
@@ -64,7 +64,7 @@ class Proximity:
         """rest: (V, 4) on the device. thickness: (V,) ξ per vertex, m. activation: least d̂, m."""
         self.backend = backend
         self.broad_phase = BroadPhase(backend, surface, positions, self_collision)
-        self.rest, self.thickness, self.activation = rest, backend.array(thickness), activation
+        self._ranges = rest, self.broad_phase.object, backend.array(thickness), activation, REST_SHARE
         thickest = float(np.max(thickness))
         self.reach = thickest + max(activation, thickest)
         self.margin = MARGIN_SHARE * edge_length
@@ -94,13 +94,20 @@ class Proximity:
         """Of the candidates."""
         found, xp = self._candidates, self.backend.xp
         assert found is not None
-        matters = xp.zeros(found.count, xp.int32)
-        arguments = (found.feature, found.corner, *self._ways, self._free, self.reach, matters)
-        self.backend.launch("candidate_reach", found.count, *arguments)
-        kept = xp.flatnonzero(matters).astype(xp.int32)
+        kept = self._reaching(found, *self._ways, self._free, 0.0)
         if len(self.freed):
             kept = kept[~xp.isin(pair_key(found.feature[kept, 0], found.feature[kept, 1]), self.freed)]
         return self._thick(found, kept)
+
+    def _reaching(self, found: Candidates, x0: Any, x1: Any, free: Any, spare: float) -> Any:
+        """Which candidates can come within their range, and `spare` beyond it."""
+        xp = self.backend.xp
+        matters = xp.zeros(found.count, xp.int32)
+        self.backend.launch(
+            "candidate_reach", found.count, found.feature, found.corner, x0, x1, free, *self._ranges, self.reach,
+            spare, matters,
+        )  # fmt: skip
+        return xp.flatnonzero(matters).astype(xp.int32)
 
     def begin_frame(self) -> None:
         """Start from nothing, so that a bake resumed here goes on with the same candidates in the same order."""
@@ -151,13 +158,9 @@ class Proximity:
         )
 
     def _culled(self, found: Candidates) -> Candidates:
-        """Those that can come within reach while no vertex strays from the last detection by more than the margin."""
-        xp, broad = self.backend.xp, self.broad_phase
-        matters = xp.zeros(found.count, xp.int32)
-        reach = (1.0 + 1e-6) * (self.reach + 2.0 * self.margin)
-        arguments = (found.feature, found.corner, broad.start, broad.end, broad.free, reach, matters)
-        self.backend.launch("candidate_reach", found.count, *arguments)
-        kept = xp.flatnonzero(matters)
+        """Those that can come within range while no vertex strays from the last detection by more than the margin."""
+        broad = self.broad_phase
+        kept = self._reaching(found, broad.start, broad.end, broad.free, (1.0 + 1e-6) * 2.0 * self.margin)
         return Candidates(len(kept), found.feature[kept], found.corner[kept])
 
     def _thick(self, found: Candidates, kept: Any) -> Pairs:
@@ -165,7 +168,7 @@ class Proximity:
         feature, corner = xp.empty((count, 2), xp.int32), xp.empty((count, 4), xp.int32)
         offset, activation = xp.empty(count, xp.float32), xp.empty(count, xp.float32)
         self.backend.launch(
-            "pair_thickness", count, kept, found.feature, found.corner, self.rest, self.broad_phase.object,
-            self.thickness, self.activation, REST_SHARE, feature, corner, offset, activation,
+            "pair_thickness", count, kept, found.feature, found.corner, *self._ranges, feature, corner, offset,
+            activation,
         )  # fmt: skip
         return Pairs(count, feature, corner, offset, activation)

@@ -124,29 +124,6 @@ FUNCTION float gap_on_the_way(vec n, corners from, corners to, bool edges, bool 
     return minimum(a.x - maximum(a.y, maximum(a.z, a.w)), b.x - maximum(b.y, maximum(b.z, b.w)));
 }
 
-// 1 for a candidate that can matter in the motion from x to x1, in which all go at one pace but for the free vertices, which
-// may take any fraction: no axis, and not the direction between its sides' middles (cheap, and enough for most) or closest
-// points, keeps its sides farther apart than `reach`. A gap along one direction is least at one of the ends: each extent of a
-// side is the least of corners that move evenly, so it changes evenly or bulges outwards never.
-KERNEL void candidate_reach(int i, const int *feature, const int *corner, const vec *x, const vec *x1, const int *free,
-                            float reach, int *matters)
-{
-    const int *c = corner + 4 * i;
-    bool edges = feature[2 * i] < 0, any = any_free(c, free);
-    matters[i] = 0;
-    if (sweeps_apart(c, x, x1, edges, any, reach)) return;
-    vec p[4], end[4], origin = x[c[0]], zero = make_vec(0.0f, 0.0f, 0.0f);
-    load_corners(c, x, p);
-    for (int k = 0; k < 4; ++k) end[k] = x1[c[k]] - origin;
-    corners from = corners_of(p), to = corners_of(end);
-    vec square = upper(squares(from), squares(to));
-    float most = reach + ROUNDING * sqrtf(maximum(maximum(square.x, square.y), maximum(square.z, square.w)));
-    vec apart = edges ? 0.5f * (p[0] + p[1]) - 0.5f * (p[2] + p[3]) : p[0] - 0.33333333f * (p[1] + p[2] + p[3]);
-    if (gap_on_the_way(direction(apart, zero), from, to, edges, any) > most) return;
-    vec n = direction(gap_vector(p, closest_points(p, edges).weight), zero);
-    matters[i] = gap_on_the_way(n, from, to, edges, any) <= most;
-}
-
 // Who has to wait where a pair collides at t: the corners that come nearer to the other side, along the direction between
 // the sides at that time. Bit k: corner k. 0 where the sides turn into each other and none does.
 FUNCTION int approaching(const int *corner, const vec *x, const vec *taken, bool edges, float t)

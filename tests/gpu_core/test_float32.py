@@ -147,7 +147,9 @@ def reaching(queries: Queries, reach: float, free: int = 1):
     pairs, matters = as_pairs(queries), np.zeros(len(queries.p), np.int32)
     x, x1 = as_vectors(queries.p), as_vectors(queries.q)
     frees = np.full(len(x), free, np.int32)
-    cpu.launch("candidate_reach", pairs.count, pairs.feature, pairs.corner, x, x1, frees, reach, matters)
+    apart = np.arange(len(x), dtype=np.int32)  # each corner is an object of its own
+    ranges = (x, apart, np.full(len(x), reach / 2, np.float32), 0.0, 0.3, reach, 0.0)
+    cpu.launch("candidate_reach", pairs.count, pairs.feature, pairs.corner, x, x1, frees, *ranges, matters)
     return matters.astype(bool)
 
 
