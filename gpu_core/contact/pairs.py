@@ -81,8 +81,8 @@ class Proximity:
         return self.found
 
     def released(self, vertices: Any) -> Pairs:
-        """The pairs of the same motion when these vertices (V,), and all that were released before, may take any part of
-        their ways."""
+        """The pairs of the same motion when these vertices (V,) may take any part of their ways, and all others that
+        were released in it."""
         xp, fresh = self.backend.xp, vertices & (self._free == 0)
         if bool(fresh.any()):
             self._free[fresh] = 1

@@ -74,27 +74,6 @@ FUNCTION bool any_free(const int *corner, const int *free)
     return (free[corner[0]] | free[corner[1]] | free[corner[2]] | free[corner[3]]) != 0;
 }
 
-// Are the boxes of the two sides farther apart than `reach` at all times? A cheap way out before the exact distance. Each
-// difference of coordinates is rounded once, by less than 2^-20 of `reach` where it decides.
-FUNCTION bool sweeps_apart(const int *corner, const vec *x, const vec *x1, bool edges, bool free, float reach)
-{
-    vec low[4], high[4];  // of each side where the motion begins, then where it ends
-    int sides = first_side(edges);
-    for (int k = 0; k < 4; ++k) {
-        vec from = x[corner[k]], to = x1[corner[k]], least = lower(from, to), most = upper(from, to);
-        int side = k < sides ? 0 : 1;
-        bool opens = k == 0 || k == sides;
-        vec lows[2] = {free ? least : from, free ? least : to}, highs[2] = {free ? most : from, free ? most : to};
-        for (int end = 0; end < 2; ++end) {
-            int at = 2 * end + side;
-            low[at] = opens ? lows[end] : lower(low[at], lows[end]);
-            high[at] = opens ? highs[end] : upper(high[at], highs[end]);
-        }
-    }
-    vec a = lower(low[0] - high[1], low[2] - high[3]), b = lower(low[1] - high[0], low[3] - high[2]);
-    return maximum(maximum(maximum(a.x, b.x), maximum(a.y, b.y)), maximum(a.z, b.z)) > (1.0f + 1e-6f) * reach;
-}
-
 // A pair's four corners, one vector an axis: what is done to all four takes one operation.
 struct corners {
     vec x, y, z;

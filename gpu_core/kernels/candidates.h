@@ -41,8 +41,9 @@ FUNCTION contact_range range_of(const int *c, bool edges, const vec *rest, const
 }
 
 // 1 for a candidate that can matter in the motion from x to x1, in which all go at one pace but for the free vertices, which
-// may take any fraction: no axis, and not the direction between its sides' middles (cheap, and enough for most) or closest
-// points, keeps its sides farther apart than their range and `spare`. most_range: what no pair's range is beyond.
+// may take any fraction: not the direction between its sides' middles (cheap, and enough for most) or closest points keeps its
+// sides farther apart than their range and `spare`. At one pace a gap along a direction is the least difference of numbers that
+// change evenly, so it is never less than at one of the ends. most_range: what no pair's range is beyond.
 KERNEL void candidate_reach(int i, const int *feature, const int *corner, const vec *x, const vec *x1, const int *free,
                             const vec *rest, const int *object, const float *thickness, float activation_least,
                             float rest_share, float most_range, float spare, int *matters)
@@ -51,7 +52,6 @@ KERNEL void candidate_reach(int i, const int *feature, const int *corner, const 
     bool edges = feature[2 * i] < 0, any = any_free(c, free);
     matters[i] = 0;
     float reach = most_range + spare;
-    if (sweeps_apart(c, x, x1, edges, any, reach)) return;
     vec p[4], end[4], origin = x[c[0]], zero = make_vec(0.0f, 0.0f, 0.0f);
     load_corners(c, x, p);
     for (int k = 0; k < 4; ++k) end[k] = x1[c[k]] - origin;
