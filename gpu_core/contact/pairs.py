@@ -15,6 +15,7 @@ from .tangles import pair_key
 
 REST_SHARE = 0.3  #: thickness of a pair of one cloth, at most, as a share of its rest distance (method.md §14)
 MARGIN_SHARE = 0.1  #: how far a vertex may stray before its part of the broad phase is redone, in mean edge lengths
+CROWD = 0.1  #: share of the vertices that wait in a motion, from which all are released at once
 FEW = 0.3  #: share of the vertices up to which it is quicker to redo their part than all of it
 
 
@@ -83,7 +84,8 @@ class Proximity:
     def released(self, vertices: Any) -> Pairs:
         """The pairs of the same motion when these vertices (V,) may take any part of their ways, and all others that
         were released in it."""
-        xp, fresh = self.backend.xp, vertices & (self._free == 0)
+        xp = self.backend.xp
+        fresh = (vertices | bool(vertices.mean() > CROWD)) & (self._free == 0)
         if bool(fresh.any()):
             self._free[fresh] = 1
             self._renew(fresh, fresh.astype(xp.float32), 0.5)
