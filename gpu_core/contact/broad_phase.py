@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from ..backend import Backend
 from .patches import Surface, patches
 
+CHUNK = 1 << 17  #: pairs of patches whose candidates are listed, and culled, at once
 MOST_PAIRS = (1 << 29) - 1  #: kernels index the four corners of a pair with 32 bits
 
 
@@ -55,6 +57,7 @@ class BroadPhase:
         self.trees = [xp.zeros((4 * ((2 << depth) - 1), 4), xp.float32) for depth in self.depths]
         self.start, self.end = (xp.zeros((surface.vertices, 4), xp.float32) for _ in range(2))  #: of the ways
         self.free = xp.zeros(surface.vertices, xp.int32)  #: 1 = may take any part of its way
+        self.cull: Callable[[Candidates], Candidates] = lambda found: found  #: what is kept of each part of a list
         self._stray, self._inflation = xp.zeros(surface.vertices, xp.float32), 0.0
 
     def detect(self, x0: Any, x1: Any, reach: float, margin: float, free: Any | None = None) -> Candidates:
@@ -128,10 +131,20 @@ class BroadPhase:
         return pairs[:total]
 
     def _collect(self, pairs: Any) -> Candidates:
+        """The candidates of these pairs of patches (P, 2), culled part by part: most of them never are in memory."""
+        xp, boxes = self.backend.xp, self._patch_boxes()
+        parts = [self.cull(self._listed(pairs[k : k + CHUNK], boxes)) for k in range(0, max(len(pairs), 1), CHUNK)]
+        total = self._within_index(sum(part.count for part in parts))
+        feature, corner = (
+            xp.concatenate([getattr(part, name)[: part.count] for part in parts]) for name in ("feature", "corner")
+        )
+        return Candidates(total, feature, corner)
+
+    def _listed(self, pairs: Any, boxes: Any) -> Candidates:
         xp, count = self.backend.xp, len(pairs)
         start, nothing = xp.zeros(count, xp.int32), xp.zeros((1, 4), xp.int32)
         arguments = (
-            pairs, self._patch_boxes(), *self.tables, self.vertex_box, self.edge_box, self.triangle_box,
+            pairs, boxes, *self.tables, self.vertex_box, self.edge_box, self.triangle_box,
             self.edge_corners, self.triangle_corners, self.object, self.ignore,
         )  # fmt: skip
         self.backend.launch("candidates", count, *arguments, 0, start, nothing, nothing)
@@ -143,12 +156,15 @@ class BroadPhase:
     def _starts(self, counts: Any) -> tuple[Any, int]:
         """(where each element writes, how many there are) of what the first pass has counted."""
         start, total = self.backend.exclusive_sum(counts)
+        return start, self._within_index(total)
+
+    def _within_index(self, total: int) -> int:
         if total > MOST_PAIRS:
             raise TooManyPairsError(
                 f"{total} pairs of vertices, edges and triangles are near each other, more than {MOST_PAIRS}. "
                 "Lower the thickness, raise the step rate, or see whether parts of the mesh lie in one place"
             )
-        return start, total
+        return total
 
     def _patch_boxes(self) -> Any:
         """(4 patches, 4) leaves of all trees, in the order of the patches."""

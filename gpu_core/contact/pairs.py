@@ -65,6 +65,7 @@ class Proximity:
         """rest: (V, 4) on the device. thickness: (V,) ξ per vertex, m. activation: least d̂, m."""
         self.backend = backend
         self.broad_phase = BroadPhase(backend, surface, positions, self_collision)
+        self.broad_phase.cull = self._culled
         self._ranges = rest, self.broad_phase.object, backend.array(thickness), activation, REST_SHARE
         thickest = float(np.max(thickness))
         self.reach = thickest + max(activation, thickest)
@@ -142,7 +143,7 @@ class Proximity:
                 if many:
                     self._renew(stray > self.margin, stray, self.margin)
                 return
-        self._candidates = self._culled(broad.detect(*ways, self.reach, self.margin, self._free))
+        self._candidates = broad.detect(*ways, self.reach, self.margin, self._free)
         self.detections += 1
 
     def _renew(self, fresh: Any, stray: Any, margin: float) -> None:
@@ -152,7 +153,7 @@ class Proximity:
         stays = xp.zeros(found.count, xp.int32)
         self.backend.launch("candidate_stays", found.count, found.corner, stray, margin, stays)
         others = xp.flatnonzero(stays)
-        renewed = self._culled(self.broad_phase.renew(*self._ways, fresh, self._free))
+        renewed = self.broad_phase.renew(*self._ways, fresh, self._free)
         self._candidates = Candidates(
             len(others) + renewed.count,
             xp.concatenate([found.feature[others], renewed.feature]),
