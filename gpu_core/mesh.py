@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from .scene import IntArray
+if TYPE_CHECKING:
+    from .scene import IntArray
 
 
 class Incidence(NamedTuple):
@@ -27,8 +28,14 @@ def incidence(keys: npt.NDArray[Any], rows: int) -> Incidence:
 
 def unique_edges(triangles: IntArray) -> IntArray:
     """(E, 2) vertex pairs, smaller vertex first, sorted."""
-    edges = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
-    return np.unique(edges, axis=0).astype(np.int32).reshape(-1, 2)
+    return counted_edges(triangles)[0]
+
+
+def counted_edges(triangles: IntArray) -> tuple[IntArray, npt.NDArray[np.int64]]:
+    """(`unique_edges` (E, 2), how many triangles have each (E,))."""
+    ends = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2).astype(np.int64), axis=1)
+    keys, count = np.unique(ends[:, 0] << 32 | ends[:, 1], return_counts=True)  # numbers sort faster than rows
+    return np.column_stack([keys >> 32, keys & 0xFFFFFFFF]).astype(np.int32), count
 
 
 def edge_lengths(positions: npt.NDArray[np.floating], edges: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:

@@ -1,12 +1,14 @@
 """The smoothest modes of a sparse, symmetric, positive definite matrix: Lanczos on a coarse one, then refinement.
 
 Lanczos with a factorised H solves some 300 systems one after the other. Modes are smooth, so a matrix with a seventh of
-the unknowns shows them nearly as well. Smoothed aggregation makes it (Vaněk, Mandel, Brezina 1996); a few steps of a
-block method, with that coarse matrix as preconditioner, do the rest, all modes at once.
+the unknowns shows them nearly as well. Smoothed aggregation makes it (Vaněk, Mandel, Brezina 1996), level by level; a
+few steps of a block method, with a cycle of multigrid as preconditioner, do the rest, all modes at once.
 """
 
 from __future__ import annotations
 
+import math
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -16,13 +18,17 @@ import scipy.sparse as sparse
 import scipy.sparse.linalg as linalg
 
 from .aggregation import aggregates
+from .backend.cpu import cores
 
 DIRECT = 12_000  #: unknowns up to which Lanczos alone is quick
-GUARD = 8  #: modes that are refined beside those that are asked for, since the last ones converge last
+COARSEST = 3_000  #: unknowns up to which coarse matrices go to Lanczos; larger ones are coarsened again, and refined
+GUARD = 24  #: modes that are refined beside those that are asked for, since the last ones converge last
 STEPS, SWEEPS = 3, 2  #: of refinement, and of damped Jacobi on either side of a coarse solve
-DAMPING = 0.66  #: of Jacobi, 4/3 over a λ_max(D⁻¹H) of 2
+LARGEST = 2.0  #: λ_max(D⁻¹H), which Jacobi's weights assume
+ROUGHER = 5.0  #: Jacobi's sweeps damp what lies between LARGEST and this share of it, evenly (Chebyshev)
+SMOOTHING = 0.66  #: of the sweep of Jacobi that smooths the interpolation, 4/3 over LARGEST
 INDEPENDENT = 1e-6  #: squared length, among unit vectors in float32, below which a direction is rounding
-ROUGH = 1e-2  #: tolerance of the coarse eigenvalues, which are refined
+COLUMNS, ROWS = 16, 8192  #: of a block that a thread takes at once: small, so that its memory is used again
 
 Dense = npt.NDArray[Any]
 
@@ -34,58 +40,138 @@ def smoothest_modes(matrix: sparse.csr_array, rank: int) -> tuple[npt.NDArray[np
     eigenvalues too large by a share that docs/theory/performance.md measures, 1e-3 at most there.
     """
     if matrix.shape[0] <= DIRECT:
-        return _lanczos(matrix, None, rank, 0.0)
-    values, vectors = _modes(matrix, sparse.eye_array(matrix.shape[0], format="csr"), rank + GUARD)
+        return _lanczos(matrix, None, rank)
+    values, vectors, _ = _refined(matrix, None, rank + GUARD)
     return values[:rank], vectors[:, :rank]
 
 
-def _modes(matrix: sparse.csr_array, mass: sparse.csr_array, rank: int) -> tuple[npt.NDArray[np.float64], Dense]:
-    """Of matrix v = λ mass v."""
-    if matrix.shape[0] <= DIRECT:
-        return _lanczos(matrix, mass, rank, ROUGH)
+def _refined(
+    matrix: sparse.csr_array, mass: sparse.csr_array | None, rank: int
+) -> tuple[npt.NDArray[np.float64], Dense, _Cycle]:
+    """Of matrix v = λ mass v, from those of a coarser pair; and the cycle that goes with the matrix."""
     interpolation = _interpolation(matrix)
-    coarse, coarse_mass = (interpolation.T @ fine @ interpolation for fine in (matrix, mass))
-    values, vectors = _modes(coarse.tocsr(), coarse_mass.tocsr(), rank)
-    return _refine(matrix, mass, interpolation, _factorised(coarse), values, interpolation @ vectors)
+    coarse, coarse_mass = (
+        (interpolation.T @ (interpolation if fine is None else fine @ interpolation)).tocsr() for fine in (matrix, mass)
+    )
+    if coarse.shape[0] <= COARSEST:
+        values, vectors = _lanczos(coarse, coarse_mass, rank)
+        below: _Factors | _Cycle = _Factors(coarse)
+    else:
+        values, vectors, below = _refined(coarse, coarse_mass, rank)
+    cycle = _Cycle(matrix, interpolation, below)
+    return *_refine(cycle, mass, values, interpolation @ vectors), cycle
 
 
 def _lanczos(
-    matrix: sparse.csr_array, mass: sparse.csr_array | None, rank: int, tolerance: float
+    matrix: sparse.csr_array, mass: sparse.csr_array | None, rank: int
 ) -> tuple[npt.NDArray[np.float64], Dense]:
-    """mass: None = identity. tolerance: of the eigenvalues, relative; 0 = machine precision."""
+    """mass: None = identity."""
     inverse = linalg.LinearOperator(matrix.shape, matvec=_factorised(matrix).solve, dtype=float)
     start = np.random.default_rng(0).standard_normal(matrix.shape[0])
-    values, vectors = linalg.eigsh(matrix, k=rank, M=mass, sigma=0.0, OPinv=inverse, v0=start, tol=tolerance)
+    values, vectors = linalg.eigsh(matrix, k=rank, M=mass, sigma=0.0, OPinv=inverse, v0=start)
     order = np.argsort(values)
     return values[order], vectors[:, order]
 
 
+class _Factors:
+    """Solves with the coarsest matrix."""
+
+    def __init__(self, matrix: sparse.csr_array) -> None:
+        self._factors = _factorised(matrix)
+
+    def solve(self, right: Dense) -> Dense:
+        return np.ascontiguousarray(self._factors.solve(np.asfortranarray(right, float)), np.float32)
+
+
+class _Cycle:
+    """About a solve with a matrix, in float32: a W-cycle of multigrid, with SWEEPS of Jacobi on either side."""
+
+    def __init__(self, matrix: sparse.csr_array, interpolation: sparse.csr_array, coarse: _Factors | _Cycle) -> None:
+        self.matrix, self._interpolation = matrix.astype(np.float32), interpolation.astype(np.float32)
+        self._restriction, self._coarse = self._interpolation.T.tocsr(), coarse
+        self._weights = [(weight / matrix.diagonal()).astype(np.float32)[:, None] for weight in _chebyshev_weights()]
+
+    def solve(self, right: Dense) -> Dense:
+        """right: (n, k) in float32."""
+        solution: Dense = self._weights[0] * right
+        for weight in self._weights[1:]:
+            self._sweep(weight, right, solution)
+        below = self._restriction @ (right - self.matrix @ solution)
+        coarse = self._coarse.solve(below)
+        if isinstance(self._coarse, _Cycle):
+            coarse += self._coarse.solve(below - self._coarse.matrix @ coarse)
+        solution += self._interpolation @ coarse
+        for weight in self._weights:
+            self._sweep(weight, right, solution)
+        return solution
+
+    def _sweep(self, weight: Dense, right: Dense, solution: Dense) -> None:
+        change = self.matrix @ solution
+        np.subtract(right, change, out=change)
+        change *= weight
+        solution += change
+
+
 def _refine(
-    matrix: sparse.csr_array,
-    mass: sparse.csr_array,
-    interpolation: sparse.csr_array,
-    coarse: Any,
-    values: npt.NDArray[np.float64],
-    vectors: Dense,
+    cycle: _Cycle, mass: sparse.csr_array | None, values: npt.NDArray[np.float64], vectors: Dense
 ) -> tuple[npt.NDArray[np.float64], Dense]:
-    """Rayleigh–Ritz on the vectors and the two-grid corrections of their residuals, STEPS times, in float32."""
-    matrix, mass, interpolation = (part.astype(np.float32) for part in (matrix, mass, interpolation))
-    restriction, weight = interpolation.T.tocsr(), (DAMPING / matrix.diagonal())[:, None]
-    vectors = np.ascontiguousarray(vectors, np.float32)
-    image = matrix @ vectors
-    for _ in range(STEPS):
-        residual: Dense = image - mass @ vectors * values.astype(np.float32)
-        correction = weight * residual
-        for _ in range(SWEEPS - 1):
-            correction += weight * (residual - matrix @ correction)
-        below = coarse.solve(np.asfortranarray(restriction @ (residual - matrix @ correction), float))
-        correction += interpolation @ np.ascontiguousarray(below, np.float32)
-        for _ in range(SWEEPS):
-            correction += weight * (residual - matrix @ correction)
-        basis, images = np.hstack([vectors, correction]), np.hstack([image, matrix @ correction])
-        values, mixing = _ritz((basis.T @ images).astype(float), (basis.T @ (mass @ basis)).astype(float), len(values))
-        vectors, image = basis @ mixing, images @ mixing
-    return values, vectors
+    """Rayleigh–Ritz on vectors and what a cycle makes of their residuals, STEPS times, in float32.
+
+    values, vectors: with VᵀHV = diag(values) and VᵀMV = 1. mass: None = identity. Blocks of columns are corrected, and
+    blocks of rows multiplied, on all cores; sums are in the order of the blocks, so that the bits do not depend on
+    their number.
+    """
+    size, rank = vectors.shape
+    weight = None if mass is None else mass.astype(np.float32)
+    basis = np.empty((size, 2 * rank), np.float32)  # vectors, then their corrections
+    basis[:, :rank] = vectors
+    images = np.empty_like(basis)  # H @ basis
+    weighted = basis if weight is None else np.empty_like(basis)  # M @ basis
+
+    def multiply(columns: slice) -> None:
+        block = np.ascontiguousarray(basis[:, columns])
+        images[:, columns] = cycle.matrix @ block
+        if weight is not None:
+            weighted[:, columns] = weight @ block
+
+    def correct(columns: slice) -> None:
+        residual = images[:, columns] - weighted[:, columns] * values[columns].astype(np.float32)
+        corrections = slice(rank + columns.start, rank + columns.stop)
+        basis[:, corrections] = cycle.solve(residual)
+        multiply(corrections)
+
+    def products(rows: slice) -> Dense:
+        """With the corrections alone: those of vectors with vectors are known."""
+        return np.stack([basis[rows].T @ array[rows, rank:] for array in (images, weighted)])
+
+    def mix(rows: slice) -> None:
+        for array in (basis, images) if weight is None else (basis, images, weighted):
+            array[rows, :rank] = array[rows] @ mixing
+
+    columns, rows = _blocks(rank, COLUMNS), _blocks(size, ROWS)
+    with ThreadPoolExecutor(cores()) as pool:
+        list(pool.map(multiply, columns))
+        for _ in range(STEPS):
+            list(pool.map(correct, columns))
+            right = sum(pool.map(products, rows), np.zeros((2, 2 * rank, rank)))
+            values, mixing = _ritz(_bordered(values, right[0]), _bordered(np.ones(rank), right[1]), rank)
+            list(pool.map(mix, rows))
+    return values, np.ascontiguousarray(basis[:, :rank])
+
+
+def _bordered(diagonal: npt.NDArray[np.float64], right: Dense) -> Dense:
+    """The symmetric matrix whose right half this is, and whose upper left quarter is the diagonal one."""
+    return np.hstack([np.vstack([np.diag(diagonal), right[: len(diagonal)].T]), right])
+
+
+def _chebyshev_weights() -> list[float]:
+    """Of SWEEPS sweeps of Jacobi, which together damp what is rough most evenly."""
+    middle, radius = 0.5 * LARGEST * (1 + 1 / ROUGHER), 0.5 * LARGEST * (1 - 1 / ROUGHER)
+    return [1 / (middle + radius * math.cos(math.pi * (k + 0.5) / SWEEPS)) for k in range(SWEEPS)]
+
+
+def _blocks(count: int, size: int) -> list[slice]:
+    return [slice(first, min(first + size, count)) for first in range(0, count, size)]
 
 
 def _ritz(stiffness: Dense, gram: Dense, rank: int) -> tuple[npt.NDArray[np.float64], Dense]:
@@ -112,4 +198,4 @@ def _interpolation(matrix: sparse.csr_array) -> sparse.csr_array:
     """(n, aggregates): one for each unknown of an aggregate, smoothed by one sweep of damped Jacobi."""
     number, _ = aggregates(matrix, 1 + np.random.default_rng(0).permutation(matrix.shape[0]))
     flat = sparse.csr_array((np.ones(len(number)), (np.arange(len(number)), number)))
-    return (flat - sparse.diags_array(DAMPING / matrix.diagonal()) @ (matrix @ flat)).tocsr()
+    return (flat - sparse.diags_array(SMOOTHING / matrix.diagonal()) @ (matrix @ flat)).tocsr()

@@ -12,6 +12,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from .mesh import counted_edges
+
 Array = npt.NDArray[np.float64]
 FloatArray = npt.NDArray[np.float32]
 IntArray = npt.NDArray[np.int32]
@@ -278,9 +280,8 @@ def _refuse_zero_area(cloth: Cloth) -> None:
 
 def _refuse_non_manifold(cloth: Cloth) -> None:
     """At most two triangles share an edge, and no triangle appears twice."""
-    edges = np.sort(cloth.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
-    unique, count = np.unique(edges, axis=0, return_counts=True)
-    bad = unique[count > 2]
+    edges, count = counted_edges(cloth.triangles)
+    bad = edges[count > 2]
     if len(bad):
         raise SceneError(
             cloth.name,

@@ -15,7 +15,7 @@ import scipy.sparse.linalg as linalg
 
 from .modes import smoothest_modes
 
-FORMAT = "2"
+FORMAT = "3"
 
 
 class Subspace(NamedTuple):

@@ -77,6 +77,7 @@ def worker_environment(libraries: Sequence[Path] = ()) -> dict[str, str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     folders = [str(Path(folder).resolve()) for folder in libraries] + _library_folders()
     environment["PYTHONPATH"] = os.pathsep.join(dict.fromkeys(folders))
+    environment.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads wait for each other; ours share the cores
     return environment
 
 

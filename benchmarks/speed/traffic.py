@@ -27,7 +27,7 @@ from ...gpu_core.backend.signatures import KERNELS, cpu_source, signatures
 from .clock import Clock
 
 HERE = Path(__file__).resolve().parent
-BOX = 32  #: bytes of a box, two vec
+BOX = 64  #: bytes of a box, four vec
 LIBRARY = "counting.so"
 
 Arguments = dict[str, Any]

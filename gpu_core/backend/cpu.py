@@ -25,6 +25,12 @@ class _Launch(ctypes.Structure):
     _fields_ = [("range", ctypes.c_void_p), ("slot", ctypes.POINTER(_Slot)), ("count", ctypes.c_int)]
 
 
+def cores() -> int:
+    """TAFFETA_THREADS, or as many cores as this process may use."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return int(os.environ.get("TAFFETA_THREADS", "0")) or usable
+
+
 class CpuBackend:
     """Arrays are numpy's; `launch` runs a kernel over `count` elements and returns when all are done."""
 
@@ -32,12 +38,8 @@ class CpuBackend:
     xp: Any = np
 
     def __init__(self, threads: int | None = None, path: Path | None = None) -> None:
-        """threads: None = all cores this process may use. path: another build of the kernels (the sanitizers')."""
-        self.threads = (
-            threads or int(os.environ.get("TAFFETA_THREADS", "0")) or len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else threads or os.cpu_count() or 1
-        )
+        """threads: None = `cores()`. path: another build of the kernels (the sanitizers')."""
+        self.threads = threads or cores()
         path = path or library()
         self.library = "shipped with the extension" if is_shipped(path) else "built on this machine"
         self._library = ctypes.CDLL(str(path))

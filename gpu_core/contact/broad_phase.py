@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from ..backend import Backend
 from .patches import Surface, patches
 
+CHUNK = 1 << 17  #: pairs of patches whose candidates are listed, and culled, at once
 MOST_PAIRS = (1 << 29) - 1  #: kernels index the four corners of a pair with 32 bits
 
 
@@ -49,23 +51,26 @@ class BroadPhase:
         self.patches = len(found.triangles.start) - 1
         xp = backend.xp
         self.vertex_box, self.edge_box, self.triangle_box = (
-            xp.zeros((2 * len(table.entries), 4), xp.float32)
+            xp.zeros((4 * len(table.entries), 4), xp.float32)
             for table in (found.vertices, found.edges, found.triangles)
         )
-        self.trees = [xp.zeros((2 * ((2 << depth) - 1), 4), xp.float32) for depth in self.depths]
-        self.start, self.end = (xp.zeros((surface.vertices, 4), xp.float32) for _ in range(2))  #: of the sweeps
+        self.trees = [xp.zeros((4 * ((2 << depth) - 1), 4), xp.float32) for depth in self.depths]
+        self.start, self.end = (xp.zeros((surface.vertices, 4), xp.float32) for _ in range(2))  #: of the ways
+        self.free = xp.zeros(surface.vertices, xp.int32)  #: 1 = may take any part of its way
+        self.cull: Callable[[Candidates], Candidates] = lambda found: found  #: what is kept of each part of a list
         self._stray, self._inflation = xp.zeros(surface.vertices, xp.float32), 0.0
 
-    def detect(self, x0: Any, x1: Any, reach: float, margin: float) -> Candidates:
-        """All pairs that can come within `reach` while each vertex takes any part of its way from x0 to x1.
+    def detect(self, x0: Any, x1: Any, reach: float, margin: float, free: Any | None = None) -> Candidates:
+        """All pairs that can come within `reach` while all vertices go from x0 to x1 at one pace, but for the `free`
+        ones (V,) (None = all), each of which takes any part of its way.
 
-        margin: the candidates stay complete while no vertex strays from its way (`stray`) by more. m
+        margin: the candidates stay complete while no vertex strays (`stray`) by more. m
         Raises TooManyPairsError, rather than drop any.
         """
         self._inflation = 0.5 * reach + margin
-        return self.renew(x0, x1, self.backend.xp.ones(self.vertices, bool))
+        return self.renew(x0, x1, self.backend.xp.ones(self.vertices, bool), free)
 
-    def renew(self, x0: Any, x1: Any, fresh: Any) -> Candidates:
+    def renew(self, x0: Any, x1: Any, fresh: Any, free: Any | None = None) -> Candidates:
         """All pairs with at least one of the `fresh` (V,) vertices, whose ways are now those from x0 to x1; the other
         vertices keep the ways that they were last given, all of them the reach and margin of the last `detect`.
 
@@ -75,23 +80,30 @@ class BroadPhase:
         self.start[:], self.end[:] = (
             xp.where(fresh[:, None], new, old) for new, old in ((x0, self.start), (x1, self.end))
         )
+        self.free[:] = xp.where(fresh, 1 if free is None else free, self.free)
         self._refit(fresh.astype(xp.int32))
         pairs = [self._overlaps(0, 0, 0)]
         if len(self.depths) > 1:
             pairs.append(self._overlaps(0, 1, 1 << self.depths[0]))
         return self._collect(xp.concatenate(pairs))
 
+    def settle(self) -> None:
+        """The motion is over: whoever went at one pace with all others is looked for at the end of its way alone."""
+        self.start[:] = self.backend.xp.where(self.free[:, None] != 0, self.start, self.end)
+
     def stray(self, x0: Any, x1: Any) -> Any:
-        """(V,) how far a vertex on its way from x0 to x1 strays at most from the way it was last given, m.
+        """(V,) how far a vertex on its way from x0 to x1 strays at most, m: a free one from its own way, any other
+        from the end of it, since all must be on theirs at one time.
 
         Overwritten by the next call.
         """
-        self.backend.launch("sweep_stray", self.vertices, x0, x1, self.start, self.end, self._stray)
+        ways = (x0, x1, self.start, self.end, self.free, self._stray)
+        self.backend.launch("sweep_stray", self.vertices, *ways)
         return self._stray
 
     def _refit(self, fresh: Any) -> None:
         launches: list[tuple[str, int, tuple[Any, ...]]] = [
-            ("swept_box", len(box) // 2, (self.start, self.end, fresh, corners, size, self._inflation, box))
+            ("swept_box", len(box) // 4, (self.start, self.end, fresh, self.free, corners, size, self._inflation, box))
             for corners, size, box in (
                 (self.vertex_corners, 1, self.vertex_box),
                 (self.edge_corners, 2, self.edge_box),
@@ -119,10 +131,20 @@ class BroadPhase:
         return pairs[:total]
 
     def _collect(self, pairs: Any) -> Candidates:
+        """The candidates of these pairs of patches (P, 2), culled part by part: most of them never are in memory."""
+        xp, boxes = self.backend.xp, self._patch_boxes()
+        parts = [self.cull(self._listed(pairs[k : k + CHUNK], boxes)) for k in range(0, max(len(pairs), 1), CHUNK)]
+        total = self._within_index(sum(part.count for part in parts))
+        feature, corner = (
+            xp.concatenate([getattr(part, name)[: part.count] for part in parts]) for name in ("feature", "corner")
+        )
+        return Candidates(total, feature, corner)
+
+    def _listed(self, pairs: Any, boxes: Any) -> Candidates:
         xp, count = self.backend.xp, len(pairs)
         start, nothing = xp.zeros(count, xp.int32), xp.zeros((1, 4), xp.int32)
         arguments = (
-            pairs, self._patch_boxes(), *self.tables, self.vertex_box, self.edge_box, self.triangle_box,
+            pairs, boxes, *self.tables, self.vertex_box, self.edge_box, self.triangle_box,
             self.edge_corners, self.triangle_corners, self.object, self.ignore,
         )  # fmt: skip
         self.backend.launch("candidates", count, *arguments, 0, start, nothing, nothing)
@@ -134,14 +156,17 @@ class BroadPhase:
     def _starts(self, counts: Any) -> tuple[Any, int]:
         """(where each element writes, how many there are) of what the first pass has counted."""
         start, total = self.backend.exclusive_sum(counts)
+        return start, self._within_index(total)
+
+    def _within_index(self, total: int) -> int:
         if total > MOST_PAIRS:
             raise TooManyPairsError(
                 f"{total} pairs of vertices, edges and triangles are near each other, more than {MOST_PAIRS}. "
                 "Lower the thickness, raise the step rate, or see whether parts of the mesh lie in one place"
             )
-        return start, total
+        return total
 
     def _patch_boxes(self) -> Any:
-        """(2 patches, 4) leaves of all trees, in the order of the patches."""
-        leaves = [tree[2 * ((1 << depth) - 1) :] for depth, tree in zip(self.depths, self.trees, strict=True)]
+        """(4 patches, 4) leaves of all trees, in the order of the patches."""
+        leaves = [tree[4 * ((1 << depth) - 1) :] for depth, tree in zip(self.depths, self.trees, strict=True)]
         return self.backend.xp.concatenate(leaves)

@@ -13,6 +13,7 @@ does not bend because one of its vertices was stopped.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,8 +50,12 @@ class Filter:
         """Smallest fraction of the last motion that a vertex could take."""
         return float(self.backend.host(self.fraction.min().reshape(1)).view(np.float32)[0])
 
-    def per_vertex(self, pairs: Pairs, x: Any, x1: Any) -> Any:
-        """Positions (V, 4) reached from x towards x1, each vertex as far as its pairs allow."""
+    def per_vertex(self, pairs: Pairs, x: Any, x1: Any, released: Callable[[Any], Pairs] | None = None) -> Any:
+        """Positions (V, 4) reached from x towards x1, each vertex as far as its pairs allow.
+
+        released: the pairs when some vertices (V,) take any part of their ways and the others all; None = `pairs` hold
+        them already.
+        """
         self.fraction = self._uniform(1.0)
         for round_ in range(ROUNDS):
             taken = self._take(x, x1)
@@ -58,10 +63,12 @@ class Filter:
             if lowered is None:
                 return taken
             self.fraction = self._one_a_body(lowered, x, x1)
+            if released:
+                pairs = released(self.fraction < _bits(1.0))
         self.fallbacks += 1
         return self.whole(pairs, x, x1)
 
-    def whole(self, pairs: Pairs, x: Any, x1: Any) -> Any:
+    def whole(self, pairs: Pairs, x: Any, x1: Any, released: Callable[[Any], Pairs] | None = None) -> Any:
         """As `per_vertex`, with one fraction for everything: the paper's global filter."""
         time = self.backend.xp.full(pairs.count + 1, 2.0, self.backend.xp.float32)
         self.backend.launch("pair_impact", pairs.count, pairs.feature, pairs.corner, x, x1, pairs.offset, time)

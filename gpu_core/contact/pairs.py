@@ -14,7 +14,8 @@ from .patches import Surface
 from .tangles import pair_key
 
 REST_SHARE = 0.3  #: thickness of a pair of one cloth, at most, as a share of its rest distance (method.md §14)
-MARGIN_SHARE = 0.05  #: how far a vertex may stray before its part of the broad phase is redone, in mean edge lengths
+MARGIN_SHARE = 0.1  #: how far a vertex may stray before its part of the broad phase is redone, in mean edge lengths
+CROWD = 0.1  #: share of the vertices that wait in a motion, from which all are released at once
 FEW = 0.3  #: share of the vertices up to which it is quicker to redo their part than all of it
 
 
@@ -64,7 +65,8 @@ class Proximity:
         """rest: (V, 4) on the device. thickness: (V,) ξ per vertex, m. activation: least d̂, m."""
         self.backend = backend
         self.broad_phase = BroadPhase(backend, surface, positions, self_collision)
-        self.rest, self.thickness, self.activation = rest, backend.array(thickness), activation
+        self.broad_phase.cull = self._culled
+        self._ranges = rest, self.broad_phase.object, backend.array(thickness), activation, REST_SHARE
         thickest = float(np.max(thickness))
         self.reach = thickest + max(activation, thickest)
         self.margin = MARGIN_SHARE * edge_length
@@ -73,14 +75,42 @@ class Proximity:
         self._candidates: Candidates | None = None
 
     def pairs(self, x0: Any, x1: Any) -> Pairs:
-        """Pairs that can come within thickness and activation while each vertex takes any part of its way x0 → x1."""
-        found, xp = self._complete(x0, x1), self.backend.xp
-        matters = xp.zeros(found.count, xp.int32)
-        self.backend.launch("candidate_reach", found.count, found.feature, found.corner, x0, x1, self.reach, matters)
-        kept = xp.flatnonzero(matters).astype(xp.int32)
+        """Pairs that can come within thickness and activation while all vertices go from x0 to x1 at one pace."""
+        self._ways = x0, x1
+        self._free = self.backend.xp.zeros(len(x0), self.backend.xp.int32)
+        self._complete()
+        self.found = self._within_reach()
+        return self.found
+
+    def released(self, vertices: Any) -> Pairs:
+        """The pairs of the same motion when these vertices (V,) may take any part of their ways, and all others that
+        were released in it."""
+        xp = self.backend.xp
+        fresh = (vertices | bool(vertices.mean() > CROWD)) & (self._free == 0)
+        if bool(fresh.any()):
+            self._free[fresh] = 1
+            self._renew(fresh, fresh.astype(xp.float32), 0.5)
+            self.found = self._within_reach()
+        return self.found
+
+    def _within_reach(self) -> Pairs:
+        """Of the candidates."""
+        found, xp = self._candidates, self.backend.xp
+        assert found is not None
+        kept = self._reaching(found, *self._ways, self._free, 0.0)
         if len(self.freed):
             kept = kept[~xp.isin(pair_key(found.feature[kept, 0], found.feature[kept, 1]), self.freed)]
         return self._thick(found, kept)
+
+    def _reaching(self, found: Candidates, x0: Any, x1: Any, free: Any, spare: float) -> Any:
+        """Which candidates can come within their range, and `spare` beyond it."""
+        xp = self.backend.xp
+        matters = xp.zeros(found.count, xp.int32)
+        self.backend.launch(
+            "candidate_reach", found.count, found.feature, found.corner, x0, x1, free, *self._ranges, self.reach,
+            spare, matters,
+        )  # fmt: skip
+        return xp.flatnonzero(matters).astype(xp.int32)
 
     def begin_frame(self) -> None:
         """Start from nothing, so that a bake resumed here goes on with the same candidates in the same order."""
@@ -102,38 +132,38 @@ class Proximity:
         self.backend.launch("pair_separation", pairs.count, pairs.feature, pairs.corner, x, gap)
         return max(0.0, float(gap.min()))
 
-    def _complete(self, x0: Any, x1: Any) -> Candidates:
-        """The candidates, brought up to date for this motion."""
-        xp, broad, found = self.backend.xp, self.broad_phase, self._candidates
-        if found is not None:
-            stray = broad.stray(x0, x1)
+    def _complete(self) -> None:
+        """Bring the candidates up to date for this motion."""
+        broad, ways = self.broad_phase, self._ways
+        if self._candidates is not None:
+            stray = broad.stray(*ways)
             many = int((stray > self.margin).sum())
-            if many == 0:
-                return found
             if many <= FEW * len(stray):
-                stays = xp.zeros(found.count, xp.int32)
-                self.backend.launch("candidate_stays", found.count, found.corner, stray, self.margin, stays)
-                others = xp.flatnonzero(stays)
-                renewed = self._culled(broad.renew(x0, x1, stray > self.margin))
-                self._candidates = Candidates(
-                    len(others) + renewed.count,
-                    xp.concatenate([found.feature[others], renewed.feature]),
-                    xp.concatenate([found.corner[others], renewed.corner]),
-                )
-                return self._candidates
-        self._candidates = self._culled(broad.detect(x0, x1, self.reach, self.margin))
+                broad.settle()
+                if many:
+                    self._renew(stray > self.margin, stray, self.margin)
+                return
+        self._candidates = broad.detect(*ways, self.reach, self.margin, self._free)
         self.detections += 1
-        return self._candidates
+
+    def _renew(self, fresh: Any, stray: Any, margin: float) -> None:
+        """Look again for the candidates of the vertices that are `fresh` (V,): those that stray by more than margin."""
+        xp, found = self.backend.xp, self._candidates
+        assert found is not None
+        stays = xp.zeros(found.count, xp.int32)
+        self.backend.launch("candidate_stays", found.count, found.corner, stray, margin, stays)
+        others = xp.flatnonzero(stays)
+        renewed = self.broad_phase.renew(*self._ways, fresh, self._free)
+        self._candidates = Candidates(
+            len(others) + renewed.count,
+            xp.concatenate([found.feature[others], renewed.feature]),
+            xp.concatenate([found.corner[others], renewed.corner]),
+        )
 
     def _culled(self, found: Candidates) -> Candidates:
-        """Those that can come within reach while no vertex strays from the last detection by more than the margin."""
-        xp, broad = self.backend.xp, self.broad_phase
-        matters = xp.zeros(found.count, xp.int32)
-        reach = (1.0 + 1e-6) * (self.reach + 2.0 * self.margin)
-        self.backend.launch(
-            "candidate_reach", found.count, found.feature, found.corner, broad.start, broad.end, reach, matters
-        )
-        kept = xp.flatnonzero(matters)
+        """Those that can come within range while no vertex strays from the last detection by more than the margin."""
+        broad = self.broad_phase
+        kept = self._reaching(found, broad.start, broad.end, broad.free, (1.0 + 1e-6) * 2.0 * self.margin)
         return Candidates(len(kept), found.feature[kept], found.corner[kept])
 
     def _thick(self, found: Candidates, kept: Any) -> Pairs:
@@ -141,7 +171,7 @@ class Proximity:
         feature, corner = xp.empty((count, 2), xp.int32), xp.empty((count, 4), xp.int32)
         offset, activation = xp.empty(count, xp.float32), xp.empty(count, xp.float32)
         self.backend.launch(
-            "pair_thickness", count, kept, found.feature, found.corner, self.rest, self.broad_phase.object,
-            self.thickness, self.activation, REST_SHARE, feature, corner, offset, activation,
+            "pair_thickness", count, kept, found.feature, found.corner, *self._ranges, feature, corner, offset,
+            activation,
         )  # fmt: skip
         return Pairs(count, feature, corner, offset, activation)

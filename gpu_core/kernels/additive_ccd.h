@@ -68,21 +68,10 @@ FUNCTION float impact(const int *corner, const vec *x, const vec *x1, bool edges
     return additive_ccd(p, motion, edges, offset, size);
 }
 
-// Are the boxes that the two sides sweep farther apart than `reach`? A cheap way out before the exact distance. Each
-// difference of coordinates is rounded once, by less than 2^-20 of `reach` where it decides.
-FUNCTION bool sweeps_apart(const int *corner, const vec *x, const vec *x1, bool edges, float reach)
+// May a corner stop anywhere on its way? If none may, all go at one pace.
+FUNCTION bool any_free(const int *corner, const int *free)
 {
-    vec low[2], high[2];
-    int sides = first_side(edges);
-    for (int k = 0; k < 4; ++k) {
-        vec least = lower(x[corner[k]], x1[corner[k]]), most = upper(x[corner[k]], x1[corner[k]]);
-        int side = k < sides ? 0 : 1;
-        bool opens = k == 0 || k == sides;
-        low[side] = opens ? least : lower(low[side], least);
-        high[side] = opens ? most : upper(high[side], most);
-    }
-    vec a = low[0] - high[1], b = low[1] - high[0];
-    return maximum(maximum(maximum(a.x, b.x), maximum(a.y, b.y)), maximum(a.z, b.z)) > (1.0f + 1e-6f) * reach;
+    return (free[corner[0]] | free[corner[1]] | free[corner[2]] | free[corner[3]]) != 0;
 }
 
 // A pair's four corners, one vector an axis: what is done to all four takes one operation.
@@ -102,34 +91,16 @@ FUNCTION corners corners_of(const vec p[4])
 FUNCTION vec squares(corners c) { return product(c.x, c.x) + product(c.y, c.y) + product(c.z, c.z); }
 FUNCTION vec along(corners c, vec n) { return n.x * c.x + n.y * c.y + n.z * c.z; }
 
-// The smallest gap between the absolute paths of the two sides along n.
-FUNCTION float gap_between_paths(vec n, corners from, corners to, bool edges)
+// The smallest gap between the two sides along n on their way; between their paths, if they are free.
+FUNCTION float gap_on_the_way(vec n, corners from, corners to, bool edges, bool free)
 {
     vec a = along(from, n), b = along(to, n), least = lower(a, b), most = upper(a, b);
-    return edges ? minimum(least.x, least.y) - maximum(most.z, most.w)
-                 : least.x - maximum(most.y, maximum(most.z, most.w));
-}
-
-// 1 for a candidate that can matter in the motion from x to x1 whatever fraction of it each vertex takes: no axis, and not
-// the direction between its sides' middles (cheap, and enough for most) or closest points, keeps the absolute paths of its
-// sides farther apart than `reach`.
-KERNEL void candidate_reach(int i, const int *feature, const int *corner, const vec *x, const vec *x1, float reach,
-                            int *matters)
-{
-    const int *c = corner + 4 * i;
-    bool edges = feature[2 * i] < 0;
-    matters[i] = 0;
-    if (sweeps_apart(c, x, x1, edges, reach)) return;
-    vec p[4], end[4], origin = x[c[0]], zero = make_vec(0.0f, 0.0f, 0.0f);
-    load_corners(c, x, p);
-    for (int k = 0; k < 4; ++k) end[k] = x1[c[k]] - origin;
-    corners from = corners_of(p), to = corners_of(end);
-    vec square = upper(squares(from), squares(to));
-    float most = reach + ROUNDING * sqrtf(maximum(maximum(square.x, square.y), maximum(square.z, square.w)));
-    vec apart = edges ? 0.5f * (p[0] + p[1]) - 0.5f * (p[2] + p[3]) : p[0] - 0.33333333f * (p[1] + p[2] + p[3]);
-    if (gap_between_paths(direction(apart, zero), from, to, edges) > most) return;
-    vec n = direction(gap_vector(p, closest_points(p, edges).weight), zero);
-    matters[i] = gap_between_paths(n, from, to, edges) <= most;
+    if (edges) {
+        if (free) return minimum(least.x, least.y) - maximum(most.z, most.w);
+        return minimum(minimum(a.x, a.y) - maximum(a.z, a.w), minimum(b.x, b.y) - maximum(b.z, b.w));
+    }
+    if (free) return least.x - maximum(most.y, maximum(most.z, most.w));
+    return minimum(a.x - maximum(a.y, maximum(a.z, a.w)), b.x - maximum(b.y, maximum(b.z, b.w)));
 }
 
 // Who has to wait where a pair collides at t: the corners that come nearer to the other side, along the direction between

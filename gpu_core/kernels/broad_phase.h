@@ -1,17 +1,26 @@
 // Swept boxes, the patch tree, and the candidate pairs that its overlapping patches hold (method.md §5).
 //
-// A box is two vec: low, high; their fourth numbers are −1 and ½ where the box is new, 0 and −½ where it is not, so that two
-// boxes overlap along the fourth axis too where one of them is new. Only such pairs are looked for: all in a detection,
-// what strayed from it later. The tree is a complete binary tree in heap order over 2^depth patches.
+// A box is four vec: low and high where the motion begins, and where it ends; in between each border moves evenly, so that
+// boxes of what falls together stay apart. What is free, and may stop anywhere on its way, has the box of its whole way at
+// both ends. The fourth numbers are −1 and ½ where the box is new, 0 and −½ where it is not, so that two boxes overlap along
+// the fourth axis too where one of them is new. Only such pairs are looked for: all in a detection, what strayed from it
+// later. The tree is a complete binary tree in heap order over 2^depth patches.
 // Variable-length output is made in two passes of the same kernel: with writing = 0 it counts, with 1 it writes at
 // start[element]; so buffers always fit, nothing is dropped, and the order never depends on the device.
 #pragma once
 #include "vector.h"
 
-// Two boxes that overlap, one of them new.
+// Two boxes that may overlap at some time, one of them new: along no axis one stays below the other at both ends.
 FUNCTION bool overlap(const vec *a, const vec *b)
 {
-    return none_negative(lower(b[1] - a[0], a[1] - b[0]));  // the sign of a difference of floats is exact
+    vec above = upper(b[1] - a[0], b[3] - a[2]), below = upper(a[1] - b[0], a[3] - b[2]);
+    return none_negative(lower(above, below));  // the sign of a difference of floats is exact
+}
+
+FUNCTION void unite(vec *box, const vec *other)
+{
+    for (int k = 0; k < 4; k += 2)
+        box[k] = lower(box[k], other[k]), box[k + 1] = upper(box[k + 1], other[k + 1]);
 }
 
 // Far from the origin a box's border is rounded by more than small inflations: borders give way by this share of their
@@ -23,52 +32,59 @@ FUNCTION float widened(float inflation, float a, float b)
     return inflation + BORDER * (maximum(fabsf(a), fabsf(b)) + inflation);
 }
 
-// Box of one primitive of `size` corners swept from x0 to x1. fresh: (vertices) 1 where the sweep is new.
-// Primitives and their boxes lie in the order of the patches that own them, so that a patch reads one stretch of each.
-KERNEL void swept_box(int i, const vec *x0, const vec *x1, const int *fresh, const int *corners, int size, float inflation,
-                      vec *box)
+// Box of one primitive of `size` corners on their way from x0 to x1. fresh: (vertices) 1 where the way is new; free: 1 where
+// any part of it may be taken, 0 where all go at one pace. Primitives and their boxes lie in the order of the patches that
+// own them, so that a patch reads one stretch of each.
+KERNEL void swept_box(int i, const vec *x0, const vec *x1, const int *fresh, const int *free, const int *corners, int size,
+                      float inflation, vec *box)
 {
-    vec low = x0[corners[size * i]], high = low;
+    vec *mine = box + 4 * i;
     bool any = false;
     for (int k = 0; k < size; ++k) {
         int v = corners[size * i + k];
-        low = lower(low, lower(x0[v], x1[v])), high = upper(high, upper(x0[v], x1[v]));
+        vec low = lower(x0[v], x1[v]), high = upper(x0[v], x1[v]);
+        vec way[4] = {x0[v], x0[v], x1[v], x1[v]}, whole[4] = {low, high, low, high};
+        const vec *one = free[v] ? whole : way;
+        if (k == 0)
+            for (int j = 0; j < 4; ++j) mine[j] = one[j];
+        else unite(mine, one);
         any |= fresh[v] != 0;
     }
-    vec margin = make_vec(widened(inflation, low.x, high.x), widened(inflation, low.y, high.y),
-                          widened(inflation, low.z, high.z));
-    box[2 * i] = low - margin, box[2 * i + 1] = high + margin;
-    box[2 * i].w = any ? -1.0f : 0.0f, box[2 * i + 1].w = any ? 0.5f : -0.5f;
+    for (int k = 0; k < 4; k += 2) {
+        vec low = mine[k], high = mine[k + 1];
+        vec margin = make_vec(widened(inflation, low.x, high.x), widened(inflation, low.y, high.y),
+                              widened(inflation, low.z, high.z));
+        mine[k] = low - margin, mine[k + 1] = high + margin;
+        mine[k].w = any ? -1.0f : 0.0f, mine[k + 1].w = any ? 0.5f : -0.5f;
+    }
 }
 
 // Leaf of patch p. first_patch: of the tree among all patches.
 KERNEL void patch_box(int p, const int *start, const vec *triangle_box, int first_patch, int depth, vec *tree)
 {
     int patch = first_patch + p;
-    vec low = triangle_box[2 * start[patch]], high = triangle_box[2 * start[patch] + 1];
-    for (int k = start[patch] + 1; k < start[patch + 1]; ++k)
-        low = lower(low, triangle_box[2 * k]), high = upper(high, triangle_box[2 * k + 1]);
-    int node = (1 << depth) - 1 + p;
-    tree[2 * node] = low, tree[2 * node + 1] = high;
+    vec *node = tree + 4 * ((1 << depth) - 1 + p);
+    for (int j = 0; j < 4; ++j) node[j] = triangle_box[4 * start[patch] + j];
+    for (int k = start[patch] + 1; k < start[patch + 1]; ++k) unite(node, triangle_box + 4 * k);
 }
 
 KERNEL void tree_refit(int i, int first_node, vec *tree)
 {
-    int node = first_node + i, left = 2 * node + 1, right = left + 1;
-    tree[2 * node] = lower(tree[2 * left], tree[2 * right]);
-    tree[2 * node + 1] = upper(tree[2 * left + 1], tree[2 * right + 1]);
+    int node = first_node + i, left = 2 * node + 1;
+    for (int j = 0; j < 4; ++j) tree[4 * node + j] = tree[4 * left + j];
+    unite(tree + 4 * node, tree + 4 * (left + 1));
 }
 
 // Patches of `other` tree whose boxes overlap patch p of `tree`. within: the same tree, so only partners q ≥ p.
 KERNEL void overlapping_patches(int p, const vec *tree, int depth, const vec *other, int other_depth, int other_first,
                                 int within, int writing, int *start, int *pairs)
 {
-    const vec *box = tree + 2 * ((1 << depth) - 1 + p);
+    const vec *box = tree + 4 * ((1 << depth) - 1 + p);
     int count = 0, node = 0, level = 0, leaves = (1 << other_depth) - 1;
     for (;;) {
         int index = node - ((1 << level) - 1);
         int last_leaf = ((index + 1) << (other_depth - level)) - 1;
-        bool enter = !(within && last_leaf < p) && overlap(box, other + 2 * node);
+        bool enter = !(within && last_leaf < p) && overlap(box, other + 4 * node);
         if (enter && level < other_depth) {
             node = 2 * node + 1, ++level;
             continue;
@@ -121,7 +137,7 @@ FUNCTION int overlapping(const vec *box, int p, const int *start, const vec *pri
 {
     int bits = 0;
     for (int k = start[p]; k < start[p + 1]; ++k)
-        bits |= static_cast<int>(overlap(primitive_box + 2 * k, box)) << (k - start[p]);
+        bits |= static_cast<int>(overlap(primitive_box + 4 * k, box)) << (k - start[p]);
     return bits;
 }
 
@@ -132,7 +148,7 @@ FUNCTION void vertices_against_triangles(candidate_writer *out, int p, int q, co
 {
     for (int near = overlapping(box_q, p, vertex_start, vertex_box); near != 0; near &= near - 1) {
         int k = vertex_start[p] + lowest_bit(near), v = vertices[k];
-        int met = overlapping(vertex_box + 2 * k, q, triangle_start, triangle_box);
+        int met = overlapping(vertex_box + 4 * k, q, triangle_start, triangle_box);
         for (; met != 0; met &= met - 1) {
             int t = triangle_start[q] + lowest_bit(met);
             const int *c = corners + 3 * t;
@@ -148,7 +164,7 @@ FUNCTION void edges_against_edges(candidate_writer *out, int p, int q, const vec
 {
     for (int near = overlapping(box_q, p, edge_start, edge_box); near != 0; near &= near - 1) {
         int k = lowest_bit(near), one = edge_start[p] + k;
-        int met = overlapping(edge_box + 2 * one, q, edge_start, edge_box);
+        int met = overlapping(edge_box + 4 * one, q, edge_start, edge_box);
         if (p == q) met &= ~((2 << k) - 1);  // each pair once
         for (; met != 0; met &= met - 1) {
             int other = edge_start[q] + lowest_bit(met), e = one, f = other;
@@ -171,19 +187,20 @@ KERNEL void candidates(int i, const int *patches, const vec *patch_boxes, const 
     int p = patches[2 * i], q = patches[2 * i + 1];
     candidate_writer out;
     out.count = 0, out.writing = writing, out.at = writing ? start[i] : 0, out.feature = feature, out.corner = corner;
-    vertices_against_triangles(&out, p, q, patch_boxes + 2 * q, vertex_start, vertices, triangle_start, triangles,
+    vertices_against_triangles(&out, p, q, patch_boxes + 4 * q, vertex_start, vertices, triangle_start, triangles,
                                vertex_box, triangle_box, triangle_corners, object, ignore);
     if (p != q)
-        vertices_against_triangles(&out, q, p, patch_boxes + 2 * p, vertex_start, vertices, triangle_start, triangles,
+        vertices_against_triangles(&out, q, p, patch_boxes + 4 * p, vertex_start, vertices, triangle_start, triangles,
                                    vertex_box, triangle_box, triangle_corners, object, ignore);
-    edges_against_edges(&out, p, q, patch_boxes + 2 * q, edge_start, edges, edge_box, edge_corners, object, ignore);
+    edges_against_edges(&out, p, q, patch_boxes + 4 * q, edge_start, edges, edge_box, edge_corners, object, ignore);
     if (!writing) start[i] = out.count;
 }
 
-// How far either end of a vertex's way x0 → x1 lies from the way `from` → `to`, and rounding: so far does all of it, at most.
-KERNEL void sweep_stray(int v, const vec *x0, const vec *x1, const vec *from, const vec *to, float *stray)
+// How far a vertex on its way x0 → x1 strays at most from where it was looked for, and rounding: from its way `from` → `to`
+// if it is free, and from the end of that, where all are at once, if it is not.
+KERNEL void sweep_stray(int v, const vec *x0, const vec *x1, const vec *from, const vec *to, const int *free, float *stray)
 {
-    vec way = to[v] - from[v], ends[2] = {x0[v] - from[v], x1[v] - from[v]};
+    vec origin = free[v] ? from[v] : to[v], way = to[v] - origin, ends[2] = {x0[v] - origin, x1[v] - origin};
     float square = dot(way, way), most = 0.0f;
     for (int k = 0; k < 2; ++k) {
         float t = square > 0.0f ? clamp(dot(ends[k], way) / square, 0.0f, 1.0f) : 0.0f;

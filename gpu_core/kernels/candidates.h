@@ -17,9 +17,57 @@ KERNEL void candidate_stays(int i, const int *corner, const float *stray, float 
     stays[i] = maximum(maximum(stray[c[0]], stray[c[1]]), maximum(stray[c[2]], stray[c[3]])) <= margin;
 }
 
+struct contact_range {
+    float offset, activation;  // ξ, d̂
+};
+
 // Thickness ξ and activation distance d̂ of a pair (method.md §3). Pairs of one cloth that are near in the rest mesh
 // get less: rest_share of their rest distance at most, so that a fine mesh does not push itself apart.
-// kept: which candidates; rest: rest positions of cloth (any value for colliders).
+// rest: rest positions of cloth (any value for colliders).
+FUNCTION contact_range range_of(const int *c, bool edges, const vec *rest, const int *object, const float *thickness,
+                                float activation_least, float rest_share)
+{
+    int sides = first_side(edges);
+    contact_range range;
+    range.offset = 0.5f * (side_thickness(c, 0, sides, thickness) + side_thickness(c, sides, 4, thickness));
+    range.activation = maximum(activation_least, range.offset);
+    if (object[c[0]] == object[c[3]]) {
+        vec p[4];
+        load_corners(c, rest, p);
+        float most = rest_share * closest_points(p, edges).distance;
+        range.offset = minimum(range.offset, most), range.activation = minimum(range.activation, most);
+    }
+    return range;
+}
+
+// 1 for a candidate that can matter in the motion from x to x1, in which all go at one pace but for the free vertices, which
+// may take any fraction: not the direction between its sides' middles (cheap, and enough for most) or closest points keeps its
+// sides farther apart than their range and `spare`. At one pace a gap along a direction is the least difference of numbers that
+// change evenly, so it is never less than at one of the ends. most_range: what no pair's range is beyond.
+KERNEL void candidate_reach(int i, const int *feature, const int *corner, const vec *x, const vec *x1, const int *free,
+                            const vec *rest, const int *object, const float *thickness, float activation_least,
+                            float rest_share, float most_range, float spare, int *matters)
+{
+    const int *c = corner + 4 * i;
+    bool edges = feature[2 * i] < 0, any = any_free(c, free);
+    matters[i] = 0;
+    float reach = most_range + spare;
+    vec p[4], end[4], origin = x[c[0]], zero = make_vec(0.0f, 0.0f, 0.0f);
+    load_corners(c, x, p);
+    for (int k = 0; k < 4; ++k) end[k] = x1[c[k]] - origin;
+    corners from = corners_of(p), to = corners_of(end);
+    vec square = upper(squares(from), squares(to));
+    float rounding = ROUNDING * sqrtf(maximum(maximum(square.x, square.y), maximum(square.z, square.w)));
+    vec apart = edges ? 0.5f * (p[0] + p[1]) - 0.5f * (p[2] + p[3]) : p[0] - 0.33333333f * (p[1] + p[2] + p[3]);
+    if (gap_on_the_way(direction(apart, zero), from, to, edges, any) > reach + rounding) return;
+    vec n = direction(gap_vector(p, closest_points(p, edges).weight), zero);
+    float gap = gap_on_the_way(n, from, to, edges, any);
+    if (gap > reach + rounding) return;
+    contact_range own = range_of(c, edges, rest, object, thickness, activation_least, rest_share);
+    matters[i] = gap <= (1.0f + 1e-6f) * (own.offset + own.activation) + spare + rounding;
+}
+
+// The pairs' corners, features, and what ranges they have. kept: which candidates.
 KERNEL void pair_thickness(int i, const int *kept, const int *feature_in, const int *corner_in, const vec *rest,
                            const int *object, const float *thickness, float activation_least, float rest_share,
                            int *feature, int *corner, float *offset, float *activation)
@@ -28,16 +76,8 @@ KERNEL void pair_thickness(int i, const int *kept, const int *feature_in, const 
     const int *c = corner_in + 4 * from;
     for (int k = 0; k < 4; ++k) corner[4 * i + k] = c[k];
     feature[2 * i] = feature_in[2 * from], feature[2 * i + 1] = feature_in[2 * from + 1];
-    int sides = first_side(feature_in[2 * from] < 0);
-    float xi = 0.5f * (side_thickness(c, 0, sides, thickness) + side_thickness(c, sides, 4, thickness));
-    float reach = maximum(activation_least, xi);
-    if (object[c[0]] == object[c[3]]) {
-        vec p[4];
-        load_corners(c, rest, p);
-        float most = rest_share * closest_points(p, feature_in[2 * from] < 0).distance;
-        xi = minimum(xi, most), reach = minimum(reach, most);
-    }
-    offset[i] = xi, activation[i] = reach;
+    contact_range range = range_of(c, feature[2 * i] < 0, rest, object, thickness, activation_least, rest_share);
+    offset[i] = range.offset, activation[i] = range.activation;
 }
 
 // Bound of how much the gap can shrink while the corners move by `motion`: the longest path of each side, added.

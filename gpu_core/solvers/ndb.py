@@ -107,19 +107,17 @@ class Ndb:
         self._inertia(state, target)  # z ← x* + h v + h²(g + M⁻¹δf)
         self._warm_start()  # x ← ModalLG(I + Ψ) in span(U)
 
-        pairs = self.proximity.pairs(self.start, self.x)
-        feasible = self.filter(pairs, self.start, self.x)  # (B, t) ← FullCCD; x⁻ ← x* + αt(x − x*)
+        feasible = self._filtered(self.start)  # (B, t) ← FullCCD; x⁻ ← x* + αt(x − x*)
         predicted = self.x.copy()
         if self.parameters.start == "feasible":
             self._start_from(feasible)
         ages, contacts, tautest = state.ages, None, float("inf")
         bearable = feasible  # of the second half of the iterations' states, the one that strains the cloth least
         while not self._finished(report):
-            contacts = self._contacts(pairs, feasible, predicted, ages, state.ages)
+            contacts = self._contacts(self.proximity.found, feasible, predicted, ages, state.ages)
             change = self._local_global(contacts, report)  # repeat LG with reuse, weights ← PartialCCD
             ages = contacts.ages() if contacts else no_ages(self.backend)
-            pairs = self.proximity.pairs(feasible, self.x)
-            reached = self.filter(pairs, feasible, self.x)  # (B, t) ← FullCCD(x⁻, x⁺); x⁻ ← x⁻ + αt(x⁺ − x⁻)
+            reached = self._filtered(feasible)  # (B, t) ← FullCCD(x⁻, x⁺); x⁻ ← x⁻ + αt(x⁺ − x⁻)
             excess = self._judge(report, change, reached, feasible, contacts)
             feasible, predicted = reached, self.x.copy()
             if report.arrived and excess <= tautest:
@@ -174,6 +172,11 @@ class Ndb:
         stopped = (self.x != feasible).any(axis=1, keepdims=True) & self.free
         self.displacement[:] = xp.where(stopped[:cloth], feasible[:cloth] - self.start[:cloth], self.displacement)
         self.x[:] = xp.where(stopped, feasible, self.x)
+
+    def _filtered(self, feasible: Any) -> Any:
+        """How far the filter lets all go from `feasible` (V, 4) to x; `proximity.found` are that motion's pairs."""
+        pairs = self.proximity.pairs(feasible, self.x)
+        return self.filter(pairs, feasible, self.x, self.proximity.released)
 
     def _contacts(self, pairs: Pairs, feasible: Any, predicted: Any, ages: Ages, anchors: Ages) -> Contacts | None:
         near = self.proximity.near(pairs, feasible, predicted, self.parameters.near_slack)

@@ -171,40 +171,110 @@ def features_with(found, chosen):
     return map(tuple, found.feature[: found.count][chosen[corners].any(axis=1)].tolist())
 
 
+@pytest.mark.parametrize("name", meshes())
+def test_at_one_pace_every_pair_is_found_whose_boxes_overlap_at_some_time(name):
+    """And nothing that is not found when each vertex takes any part of its way."""
+    x0, surface, motion, reach, margin = meshes()[name]
+    x0 = np.float32(x0)
+    x1 = np.float32(x0 + (np.random.default_rng(6).normal(size=x0.shape) + [3, 0, 0]) * motion)
+    none = np.zeros(len(x0), np.int32)
+    found = features(phase_of(surface, x0).detect(vectors(x0), vectors(x1), reach, margin, none))
+    for time in np.linspace(0, 1, 9):
+        x = np.float64(x0) + time * (np.float64(x1) - np.float64(x0))
+        assert found >= brute_force(surface, x, x, 0.5 * reach + margin)
+    assert found <= features(phase_of(surface, x0).detect(vectors(x0), vectors(x1), reach, margin))
+
+
+def test_what_falls_together_has_as_few_pairs_as_at_rest():
+    flat, grid = sheet(20)
+    x, surface = together((flat, grid))
+    x, none = np.float32(x), np.zeros(len(x), np.int32)
+    fallen = np.float32(x - [0.3, 0.2, 0.5])
+    phase = phase_of(surface, x)
+    still = phase.detect(vectors(x), vectors(x), 1e-3, 0.0, none).count
+    assert phase.detect(vectors(x), vectors(fallen), 1e-3, 0.0, none).count <= 1.1 * still
+    assert phase.detect(vectors(x), vectors(fallen), 1e-3, 0.0).count > 10 * still
+
+
 def test_boxes_are_never_rounded_inwards():
     """And a motion that leaves its box by one digit counts as left, from millimetres to kilometres from the origin."""
     rng = np.random.default_rng(8)
     count = 3000
     x0 = np.float32(rng.normal(size=(count, 3)) * 10.0 ** rng.uniform(-3, 4, (count, 1)))
     x1 = np.float32(x0 + rng.normal(size=(count, 3)) * 10.0 ** rng.uniform(-6, 0, (count, 1)))
-    box, index = np.zeros((2 * count, 4), np.float32), np.arange(count, dtype=np.int32)
-    wide, every = np.float32(7e-4), np.ones(count, np.int32)
-    cpu.launch("swept_box", count, vectors(x0), vectors(x1), every, index, 1, wide, box)
-    low, high = np.float64(box[0::2, :3]), np.float64(box[1::2, :3])
-    assert (low <= np.float64(np.minimum(x0, x1)) - np.float64(wide)).all()
-    assert (high >= np.float64(np.maximum(x0, x1)) + np.float64(wide)).all()
+    box, index = np.zeros((4 * count, 4), np.float32), np.arange(count, dtype=np.int32)
+    wide, every, free = np.float32(7e-4), np.ones(count, np.int32), np.int32(np.arange(count) % 2)
+    cpu.launch("swept_box", count, vectors(x0), vectors(x1), every, free, index, 1, wide, box)
+    for end, x in ((0, x0), (2, x1)):
+        low, high = np.float64(box[end::4, :3]), np.float64(box[end + 1 :: 4, :3])
+        whole = free[:, None] != 0
+        assert (low <= np.float64(np.where(whole, np.minimum(x0, x1), x)) - np.float64(wide)).all()
+        assert (high >= np.float64(np.where(whole, np.maximum(x0, x1), x)) + np.float64(wide)).all()
 
 
-def test_pairs_hold_all_that_come_within_reach():
-    x0, surface, *_ = meshes()["crumpled"]
-    x1 = x0 + np.random.default_rng(3).normal(size=x0.shape) * 0.02
-    x0, x1 = np.float32(x0), np.float32(x1)
-    thickness = np.full(len(x0), 0.02)
-    rest = vectors(x0)
-    found = Proximity(cpu, surface, x0, rest, thickness, 0.0, 0.1, np.array([True, True])).pairs(
-        vectors(x0), vectors(x1)
-    )
-    every = brute_force(surface, np.float64(x0), np.float64(x1), 1e9)
-    edges = unique_edges(surface.triangles)
-    corners = np.array([[*edges[~a], *edges[b]] if a < 0 else [a, *surface.triangles[b]] for a, b in every])
-    kinds = np.array([a < 0 for a, _ in every])
-    near = np.zeros(len(every), bool)
-    for time in np.linspace(0, 1, 11):
-        x = np.float64(x0) + time * (np.float64(x1) - np.float64(x0))
-        near |= distance(x[corners], kinds) <= 0.04
-    wanted = {pair for pair, hit in zip(every, near, strict=True) if hit}
-    assert {tuple(pair) for pair in found.feature.tolist()} >= wanted
-    assert len(wanted) > 200
+class Crumple:
+    """A crumpled sheet and a ball, all pairs of which come within 4 cm where the thickness is 2 cm."""
+
+    def __init__(self) -> None:
+        x0, surface, *_ = meshes()["crumpled"]
+        self.x0, self.thickness = np.float32(x0), np.full(len(x0), 0.02)
+        apart = vectors(np.random.default_rng(1).normal(size=x0.shape) * 1e3)  # at rest none is near another
+        both = np.array([True, True])
+        self.proximity = Proximity(cpu, surface, x0, cpu.array(apart), self.thickness, 0.0, 0.1, both)
+        every = brute_force(surface, np.float64(x0), np.float64(x0), 1e9)
+        edges = unique_edges(surface.triangles)
+        self.every = list(every)
+        self.corners = np.array([[*edges[~a], *edges[b]] if a < 0 else [a, *surface.triangles[b]] for a, b in every])
+        self.kinds = np.array([a < 0 for a, _ in every])
+
+    def lacking(self, found, states):
+        """How many pairs that come within reach in one of the states (V, 3) were not found."""
+        near = np.zeros(len(self.every), bool)
+        for x in states:
+            near |= distance(np.float64(x)[self.corners], self.kinds) <= 0.04
+        wanted = {pair for pair, hit in zip(self.every, near, strict=True) if hit}
+        assert len(wanted) > 200
+        return len(wanted - {tuple(pair) for pair in found.feature.tolist()})
+
+
+def between(x0, x1, fraction):
+    return np.float64(x0) + fraction * (np.float64(x1) - np.float64(x0))
+
+
+def test_pairs_hold_all_that_come_within_reach_at_one_pace():
+    scene, rng = Crumple(), np.random.default_rng(3)
+    x1 = np.float32(scene.x0 + rng.normal(size=scene.x0.shape) * 0.02 + [0, 0, 0.3])
+    found = scene.proximity.pairs(vectors(scene.x0), vectors(x1))
+    assert scene.lacking(found, [between(scene.x0, x1, time) for time in np.linspace(0, 1, 11)]) == 0
+
+
+def test_pairs_hold_all_that_come_within_reach_of_what_waits():
+    """Some vertices, then more, take any part of their ways while the others take all of it."""
+    scene, rng = Crumple(), np.random.default_rng(3)
+    x1 = np.float32(scene.x0 + rng.normal(size=scene.x0.shape) * 0.02 + [0, 0, 0.3])
+    found, waits = scene.proximity.pairs(vectors(scene.x0), vectors(x1)), np.zeros(len(x1), bool)
+    for share in (0.1, 0.5):
+        waits = waits | (rng.random(len(x1)) < share)
+        found = scene.proximity.released(waits)
+        fractions = [np.where(waits[:, None], rng.random((len(x1), 1)), 1.0) for _ in range(20)]
+        states = [between(scene.x0, x1, f * time) for f in fractions for time in (0.25, 0.5, 0.75, 1.0)]
+        assert scene.lacking(found, states) == 0
+
+
+def test_pairs_hold_all_that_come_within_reach_in_the_motions_after():
+    """Small ones are not detected anew; each begins where the last has ended, or some vertices have waited."""
+    scene, rng = Crumple(), np.random.default_rng(3)
+    x, proximity = scene.x0, scene.proximity
+    x1 = np.float32(x + rng.normal(size=x.shape) * 0.02 + [0, 0, 0.3])
+    for size in (0.002, 0.004, 0.002, 0.01, 0.002):
+        proximity.pairs(vectors(x), vectors(x1))
+        waits = rng.random(len(x)) < 0.05
+        found = proximity.released(waits)
+        fraction = np.where(waits[:, None], rng.random((len(x), 1)), 1.0)
+        assert scene.lacking(found, [between(x, x1, fraction * time) for time in np.linspace(0, 1, 11)]) == 0
+        x = np.float32(between(x, x1, fraction))
+        x1 = np.float32(x + rng.normal(size=x.shape) * size * (rng.random((len(x), 1)) < 0.3))
+    assert proximity.detections < 5
 
 
 class GuardedBackend(type(cpu)):

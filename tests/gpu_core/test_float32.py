@@ -142,11 +142,14 @@ def test_the_filter_hands_out_positions_that_were_checked():
             assert moved.mean() > 0.5, "the filter lets nothing move"
 
 
-def reaching(queries: Queries, reach: float):
+def reaching(queries: Queries, reach: float, free: int = 1):
     """Which candidates matter to `reach`; the queries have been scaled to it."""
     pairs, matters = as_pairs(queries), np.zeros(len(queries.p), np.int32)
     x, x1 = as_vectors(queries.p), as_vectors(queries.q)
-    cpu.launch("candidate_reach", pairs.count, pairs.feature, pairs.corner, x, x1, reach, matters)
+    frees = np.full(len(x), free, np.int32)
+    apart = np.arange(len(x), dtype=np.int32)  # each corner is an object of its own
+    ranges = (x, apart, np.full(len(x), reach / 2, np.float32), 0.0, 0.3, reach, 0.0)
+    cpu.launch("candidate_reach", pairs.count, pairs.feature, pairs.corner, x, x1, frees, *ranges, matters)
     return matters.astype(bool)
 
 
@@ -166,6 +169,19 @@ def test_no_candidate_is_dropped_that_comes_within_reach():
     assert not ((least <= 1e-3) & ~matters).any()
     assert (least <= 1e-3).sum() > CHUNK // 4
     assert (~matters).sum() > CHUNK // 20
+
+
+def test_no_candidate_is_dropped_that_comes_within_reach_while_all_go_at_one_pace():
+    queries = hard_queries(CHUNK, 79)
+    scale = (1e-3 / queries.offset)[:, None, None]
+    queries.p, queries.q = np.float32(queries.p * scale), np.float32(queries.q * scale)
+    truth, matters = Truth(queries), reaching(queries, 1e-3, free=0)
+    least = np.minimum(truth.at_start, distance(truth.start + truth.motion, truth.edges))
+    for time in np.linspace(0, 1, 48):
+        least = np.minimum(least, distance(truth.start + time * truth.motion, truth.edges))
+    assert not ((least <= 1e-3) & ~matters).any()
+    assert (least <= 1e-3).sum() > CHUNK // 4
+    assert (~matters).sum() > (~reaching(queries, 1e-3)).sum() > CHUNK // 20
 
 
 @pytest.mark.parametrize("nearer", [1 - 1e-6, 1.0, 1 + 1e-7])
