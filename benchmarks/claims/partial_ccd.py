@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -54,9 +55,9 @@ def motions(scene: Scene, frames: int) -> tuple[Simulator, list[Motion]]:
     solver = simulator._solver
     filter_ = solver.filter
 
-    def recorded(pairs: Pairs, x: Any, x1: Any, *released: Any) -> Any:
+    def recorded(pairs: Pairs, x: Any, x1: Any, released: Callable[[Any], Pairs] | None = None) -> Any:
         found.append(Motion(pairs, x.copy(), x1.copy()))
-        return filter_(pairs, x, x1, *released)
+        return filter_(pairs, x, x1, released)
 
     solver.filter = recorded
     simulator.advance_frame()
