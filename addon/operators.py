@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, EnumProperty
 from ..gpu_core.cache import CacheError, CacheState
 from ..gpu_core.disk import DiskError
 from ..gpu_core.scene import SceneError
-from . import bake_report, cache_place, cache_status, modifier, roster, save_as, session
+from . import bake_report, cache_place, cache_status, modifier, render_job, roster, save_as, session
 from .bake_state import BakeState, Phase
 from .gather import cloth_objects
 
@@ -31,7 +31,7 @@ def stay_out(operator: type[bpy.types.Operator], context: bpy.types.Context) -> 
     """Whether a bake, a render or Edit Mode is in the way; the button then says so."""
     if session.current is not None:
         operator.poll_message_set(RUNNING)
-    elif bpy.app.is_job_running("RENDER"):
+    elif render_job.runs():
         operator.poll_message_set("Blender is rendering: wait until it has finished")
     elif context.mode.startswith("EDIT"):
         operator.poll_message_set("Leave Edit Mode first")
