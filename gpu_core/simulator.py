@@ -199,6 +199,7 @@ class Simulator:
             "age_keys": host(state.ages.keys).copy(),
             "ages": host(state.ages.ages).copy(),
             "holds": host(state.ages.holds).copy(),
+            "hardness": host(state.hardness).copy(),
             "freed": host(self._solver.proximity.freed).copy(),
         }
 
@@ -214,6 +215,7 @@ class Simulator:
             array(state["gravity_share"]),
             array(state["forwarded"]),
             Ages(array(state["age_keys"], np.int64), array(state["ages"], np.int32), array(state["holds"])),
+            array(state["hardness"]),
         )
         self._solver.proximity.freed = array(state["freed"], np.int64)
 
@@ -296,6 +298,7 @@ class Simulator:
             xp.ones(count, xp.float32),
             xp.zeros((count, 4), xp.float32),
             no_ages(self.backend),
+            xp.ones(self._surface.cloth_triangles, xp.float32),
         )
 
     def _start_positions(self) -> npt.NDArray[np.float64]:

@@ -42,7 +42,6 @@ def capped(parameters: NdbParameters, iterations: int) -> NdbParameters:
         parameters,
         inner_iterations=inner,
         outer_iterations=iterations // inner,
-        strained_iterations=0,
         least_iterations=1,
     )
 

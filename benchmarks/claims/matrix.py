@@ -16,9 +16,7 @@ from .moment import State, one_step, state_after
 from .scenes import drape
 
 #: One set of contacts with weights that do not grow, so that every choice looks for the same minimiser.
-FIXED = NdbParameters(
-    outer_iterations=1, strained_iterations=0, least_iterations=1, momentum=False, inner_tolerance=1e-9, retreats=0
-)
+FIXED = NdbParameters(outer_iterations=1, least_iterations=1, momentum=False, inner_tolerance=1e-9, retreats=0)
 FIXED = replace(FIXED, law=replace(FIXED.law, most=0, start=0.3))
 CONSTANT_H = replace(FIXED, system="constant", large_rank=120)
 REFERENCE = replace(FIXED, accuracy=1e-3, gradients=1000, inner_iterations=40)

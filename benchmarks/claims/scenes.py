@@ -40,9 +40,9 @@ def lumpy(radius: float, segments: int) -> Mesh:
 
 
 def tablecloth(vertices: int, frames: int) -> Scene:
-    """A table cloth of 1 m falls on a lumpy body half as wide again as the cloth, so that most of it comes to lie."""
-    lump = lumpy(0.75, 64).shifted(0.0, 0.0, -0.75)
-    falling = jittered(sheet(vertices, 1.0), 1e-5).shifted(0.003, 0.002, 0.16)
+    """A table cloth of 1 m falls on a lumpy body three times as wide as the cloth, so that most of it comes to lie."""
+    lump = lumpy(1.5, 64).shifted(0.0, 0.0, -1.5)
+    falling = jittered(sheet(vertices, 1.0), 1e-5).shifted(0.003, 0.002, 0.25)
     return Scene((cloth("Cloth", falling, material=PAPER),), (body("Body", lump),), settings(frames))
 
 

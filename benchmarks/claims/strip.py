@@ -93,7 +93,7 @@ def _tips(count: int, quick: bool) -> dict[str, float]:
         scene = strip(count, FRAMES)
         parameters = replace(
             COLD, large_rank=rank, small_rank=rank, relaxation="jacobi", sweeps=max(2, 2 * iterations),
-            inner_iterations=LG, inner_tolerance=1e-9, outer_iterations=1, strained_iterations=0,
+            inner_iterations=LG, inner_tolerance=1e-9, outer_iterations=1,
         )  # fmt: skip
         simulator = Simulator(scene, select("cpu"), parameters)
         if name == "exact":

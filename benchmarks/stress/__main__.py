@@ -2,8 +2,8 @@
 
     python -m taffeta.benchmarks.stress [NAME ...] [--vertices N] [--frames F] [--seconds S] [--limit L] [--json]
 
-Prints a table; adds each scene as it ends to results/stress.json and to the table of docs/theory/stress.md, but
-for those of another strain limit. A scene over its time is cut off, and said so.
+Prints a table; adds each scene as it ends to results/stress.json and to the table of docs/theory/stress.md. A scene
+over its time is cut off, and said so.
 Exit code 1 where a frame intersects that no report excuses.
 """
 
@@ -61,7 +61,7 @@ def keep(result: Result) -> None:
         "python": platform.python_version(), "commit": commit(), **asdict(result),
     }  # fmt: skip
     entries = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
-    same = ("processor", "scene", "vertices", "frames")
+    same = ("processor", "scene", "vertices", "frames", "limit")
     entries = [old for old in entries if any(old[key] != entry[key] for key in same)] + [entry]
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
@@ -83,8 +83,7 @@ def main() -> None:
     for name in options.names or SCENES:
         result = run(SCENES[name], options.vertices, options.frames, limit=options.limit, seconds=options.seconds)
         print(json.dumps(asdict(result)) if options.json else row(result), flush=True)
-        if options.limit is None:
-            keep(result)
+        keep(result)
         free &= result.free
     sys.exit(0 if free else 1)
 

@@ -26,6 +26,7 @@ class Result:
     scene: str
     vertices: int
     frames: int  #: of the motion, without the start
+    limit: float | None = None  #: of strain, where it is not the scene's own
     frames_done: int = 0
     cut_off: str = ""  #: why not all frames were done
     intersecting_exact: list[int] = field(
@@ -71,7 +72,8 @@ def run(
     if limit is not None:
         scene = limited(scene, limit)
     began, simulator = time.perf_counter(), Simulator(scene, select("cpu"), parameters)
-    result = Result(stress.name, sum(len(cloth.positions) for cloth in scene.cloths), scene.settings.frames - 1)
+    count = sum(len(cloth.positions) for cloth in scene.cloths)
+    result = Result(stress.name, count, scene.settings.frames - 1, limit)
     before = _bodies(scene, simulator) - _posed(scene, 0)  # the simulator's own centre
     iterations = detections = 0
     for index in range(1, scene.settings.frames):

@@ -28,7 +28,7 @@ def write(entries: list[dict[str, Any]]) -> None:
 def markdown(entries: list[dict[str, Any]]) -> str:
     """One row a scene, in the order of the suite; a line before it says where and of which commits the rows are."""
     order = list(SCENES)
-    rows = sorted(entries, key=lambda entry: (order.index(entry["scene"]), entry["vertices"]))
+    rows = sorted(entries, key=lambda entry: (order.index(entry["scene"]), entry["vertices"], entry["limit"] or 0.0))
     where = ", ".join(
         sorted({f"{row['processor']}, {row['threads']} thread(s), commit {row['commit']}" for row in rows})
     )
@@ -38,12 +38,13 @@ def markdown(entries: list[dict[str, Any]]) -> str:
 def _line(row: dict[str, Any]) -> str:
     stress = SCENES[row["scene"]]
     hard = (stress.build.__doc__ or "").partition("\n")[0].rstrip(".")
-    name = f"`{row['scene']}`{' (squeezes)' if stress.squeezes else ''}"
+    limit = f", limit {1.0 + row['limit']:g}" if row["limit"] else ""
+    name = f"`{row['scene']}`{' (squeezes)' if stress.squeezes else ''}{limit}"
     frames = f"{row['frames_done']} of {row['frames']}" if row["cut_off"] else f"{row['frames']}"
     crossing = len(set(row["intersecting_exact"]) | set(row["intersecting_ipctk"]) | set(row["faults"]))
     cells = (
         name, hard, row["vertices"], frames, crossing, row["released_frames"],
-        f"{row['late_steps']}, {row['unfinished_steps']} / {row['steps']}", f"{row['largest_stretch']:.2f}",
+        f"{row['late_steps']}, {row['unfinished_steps']} / {row['steps']}", f"{row['largest_stretch']:.3f}",
         f"{1e3 * row['smallest_gap']:.3f}", f"{row['iterations_per_step']:.1f}", f"{row['seconds_per_frame']:.2f}",
     )  # fmt: skip
     return f"| {' | '.join(map(str, cells))} |\n"

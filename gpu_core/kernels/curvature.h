@@ -47,12 +47,13 @@ FUNCTION void add_length(block *b, float k, vec f)
 
 // membrane_project with its derivative: block, 3 per triangle, is ∂²E/∂x_i∂x_j of the edges (corner k+1, corner k+2).
 KERNEL void membrane_curvature(int t, const vec *x, const int *corners, const vec *rest_inverse, const vec *stiffness,
-                               const float *limit, vec *force, float *limited, vec *blocks)
+                               const float *limit, const float *hardness, vec *force, float *limited, vec *blocks)
 {
     vec d = rest_inverse[t], k = stiffness[t], f1, f2, r1, r2;
     float trace, determinant;
     deformation_gradient(t, x, corners, d, &f1, &f2);
     polar_rotation(f1, f2, &r1, &r2, &trace, &determinant);
+    k.w *= hardness[t];
     membrane_force(t, f1, f2, r1, r2, trace, determinant, d, k, limit[t], force, limited);
     vec n = cross(r1, r2), zero = make_vec(0.0f, 0.0f, 0.0f);
     block empty = {{zero, zero, zero}};

@@ -61,15 +61,17 @@ FUNCTION void membrane_force(int t, vec f1, vec f2, vec r1, vec r2, float trace,
 // force: (2 per triangle) on corners 1 and 2; corner 0 takes minus their sum. N.
 // limited: stiffness of the strain limit where it acts now, else 0. N·m
 // rest_inverse: D⁻¹ of the rest edges, row by row, in the warp–weft frame, so F = [x1−x0, x2−x0] D⁻¹. 1/m
-// stiffness: rest area times (rotation, warp, weft, limit) stiffness, N·m; limit: largest allowed stretch.
+// stiffness: rest area times (rotation, warp, weft, limit) stiffness, N·m; limit: largest allowed stretch;
+// hardness: times which the limit is stiffer than that.
 KERNEL void membrane_project(int t, const vec *x, const int *corners, const vec *rest_inverse, const vec *stiffness,
-                             const float *limit, vec *force, float *limited)
+                             const float *limit, const float *hardness, vec *force, float *limited)
 {
-    vec f1, f2, r1, r2;
+    vec k = stiffness[t], f1, f2, r1, r2;
     float trace, determinant;
     deformation_gradient(t, x, corners, rest_inverse[t], &f1, &f2);
     polar_rotation(f1, f2, &r1, &r2, &trace, &determinant);
-    membrane_force(t, f1, f2, r1, r2, trace, determinant, rest_inverse[t], stiffness[t], limit[t], force, limited);
+    k.w *= hardness[t];
+    membrane_force(t, f1, f2, r1, r2, trace, determinant, rest_inverse[t], k, limit[t], force, limited);
 }
 
 // By how much the larger singular value of F exceeds the strain limit, where there is one.
@@ -82,6 +84,14 @@ KERNEL void strain_excess(int t, const vec *x, const int *corners, const vec *re
     polar_rotation(f1, f2, &r1, &r2, &trace, &determinant);
     float spread = sqrtf(maximum(0.25f * trace * trace - determinant, 0.0f));
     excess[t] = stiffness[t].w > 0.0f ? 0.5f * trace + spread - limit[t] : 0.0f;
+}
+
+// A limit that a step leaves exceeded by more than `most` is twice as hard in the next, by at most `least` half as hard.
+// It is a spring: where much pulls at few triangles, one stiffness for all would let these go too far.
+KERNEL void limit_hardness(int t, const float *excess, float least, float most, float hardest, float *hardness)
+{
+    if (excess[t] > most) hardness[t] = minimum(2.0f * hardness[t], hardest);
+    else if (excess[t] <= least) hardness[t] = maximum(0.5f * hardness[t], 1.0f);
 }
 
 // Row sum of |GᵀG| for one corner, G the gradient of F: times a stiffness it is a diagonal that bounds the constraint's

@@ -13,6 +13,7 @@ from ..elasticity.assembly import Assembly, transpose_rows, triangle_incidence
 
 Launch = tuple[str, int, tuple[Any, ...]]
 
+HARDEST = 16.0  #: how many times stiffer than at first a strain limit becomes
 STILL_AIR = 0.5  #: m/s, u of the drag of small swings: plates of 0.2 m that swing at 0.03–0.1 m/s give 0.6–1.2
 
 
@@ -56,7 +57,7 @@ class Elastic:
         self.limit = backend.array(assembly.limit)
         self.membrane_force = xp.zeros((2 * triangles, 4), xp.float32)
         self.limited, self.limit_share = xp.zeros(triangles, xp.float32), limit_share
-        self._excess = xp.zeros(triangles, xp.float32)
+        self._excess, self.hardness = xp.zeros(triangles, xp.float32), xp.ones(triangles, xp.float32)
         self.rows = integers(rows.indptr), integers(rows.indices), backend.array(rows.data)
         self.row_stiffness, self.row_rest = backend.array(assembly.row_stiffness), backend.array(assembly.row_rest)
         self.row_hinge = integers(assembly.row_hinge)
@@ -95,7 +96,8 @@ class Elastic:
             system.rest_diagonal, system.residual, system.added, system.total_diagonal,
         )  # fmt: skip
         membrane = (
-            x, self.corners, self.rest_inverse, self.membrane_stiffness, self.limit, self.membrane_force, self.limited,
+            x, self.corners, self.rest_inverse, self.membrane_stiffness, self.limit, self.hardness,
+            self.membrane_force, self.limited,
         )  # fmt: skip
         project: Launch = ("membrane_project", len(self.corners), membrane)
         if system.triangle_block is not None:
@@ -109,11 +111,18 @@ class Elastic:
 
     def strain_excess(self, x: Any) -> float:
         """By how much any triangle at x (V, 4) is stretched beyond its strain limit; not above 0: nowhere."""
-        if not len(self.corners):
-            return 0.0
+        self._strain(x)
+        return float(self._excess.max()) if len(self.corners) else 0.0
+
+    def harden(self, x: Any, least: float, most: float) -> Any:
+        """(T,) hardness of the strain limits after a step that ends at x (V, 4): see kernel `limit_hardness`."""
+        self._strain(x)
+        self.backend.launch("limit_hardness", len(self.corners), self._excess, least, most, HARDEST, self.hardness)
+        return self.hardness.copy()
+
+    def _strain(self, x: Any) -> None:
         strained = (x, self.corners, self.rest_inverse, self.membrane_stiffness, self.limit, self._excess)
         self.backend.launch("strain_excess", len(self.corners), *strained)
-        return float(self._excess.max())
 
     def _normals(self, x: Any) -> tuple[str, int, tuple[Any, ...]]:
         return ("vertex_normal", self.vertices, (x, self.corners, *self.incident, self.normal))

@@ -36,6 +36,7 @@ class NdbState:
     gravity_share: Any  #: (N,) how much of gravity each vertex followed in the last step, in [0, 1]
     forwarded: Any  #: (N, 4) displacement of residual forwarding, m
     ages: Ages  #: exponents of the barriers
+    hardness: Any  #: (T,) of the triangles' strain limits, 1 or more
 
 
 @dataclass
@@ -101,6 +102,7 @@ class Ndb:
         """One step of length h. target: (V, 4) where hard pins and colliders go; free vertices' rows are not read."""
         report = StepReport()
         self.start[:] = state.x
+        self.elastic.hardness[:] = state.hardness
         self._coast = self.h * state.velocity  # the displacement of a step without forces
         self._inertia(state, target)  # z ← x* + h v + h²(g + M⁻¹δf)
         self._warm_start()  # x ← ModalLG(I + Ψ) in span(U)
@@ -132,7 +134,8 @@ class Ndb:
         velocity, share = self._velocity(state, feasible)
         forwarded = self._forward_residual(feasible, contacts)
         report.contacts = contacts.active if contacts else 0
-        return NdbState(feasible, velocity, share, forwarded, ages), report
+        hardness = self._hardness(feasible, report.converged)
+        return NdbState(feasible, velocity, share, forwarded, ages, hardness), report
 
     def _inertia(self, state: NdbState, target: Any) -> None:
         """z, and the first guess of x; hard pins and colliders go to their target at once."""
@@ -265,14 +268,16 @@ class Ndb:
         report.converged = report.converged and excess <= self.parameters.strain_excess
         return excess
 
+    def _hardness(self, reached: Any, converged: bool) -> Any:
+        """Strain limits that bear much get harder. All give way where a step found no end: contact comes first."""
+        never = float("inf")
+        most = self.parameters.hardening * self.parameters.strain_excess
+        return self.elastic.harden(reached, *((0.0, most) if converged else (never, never)))
+
     def _finished(self, report: StepReport) -> bool:
         if report.outer == 0:
             return False
-        parameters, limit = self.parameters, self.parameters.outer_iterations
-        if not report.arrived:
-            limit = parameters.late_iterations
-        elif report.strained:
-            limit = max(limit, parameters.strained_iterations)
+        limit = self.parameters.outer_iterations if report.arrived else self.parameters.late_iterations
         return report.converged or report.outer >= limit
 
     def _forward_residual(self, feasible: Any, contacts: Contacts | None) -> Any:

@@ -23,7 +23,6 @@ class NdbParameters:
     least_iterations: int = 3  #: LG iterations of a step in contact at least: the first two may only loosen what stuck
     inner_iterations: int = 5  #: most LG iterations between two full CCDs
     outer_iterations: int = 30  #: most full CCDs of a step; more only while a collider has not arrived
-    strained_iterations: int = 60  #: most full CCDs of a step whose states were all far beyond their strain limit
     late_iterations: int = 40  #: most full CCDs while a collider has not arrived
     inner_tolerance: float | None = None  #: ‖Δx‖∞ as a velocity, m/s; None = the scene's tolerance
     growth: float = 4.0  #: of the residual's energy, beyond which half of a Newton step is taken back
@@ -31,7 +30,8 @@ class NdbParameters:
     mean_share: float = 0.03  #: root mean square of ‖Δx‖ over a cloth that counts as converged, relative to the largest
     acceleration_share: float = 0.1  #: of the change of a cloth's velocity in a step, that ‖Δx‖ (rms) may be besides
     finest: float = 2.0e-3  #: tolerance that a cloth without acceleration is solved to, m/s
-    strain_excess: float = 8.0e-3  #: stretch beyond the strain limit that a converged step may leave
+    strain_excess: float = 5.0e-3  #: stretch beyond the strain limit that a converged step may leave
+    hardening: float = 0.5  #: share of strain_excess beyond which a limit is harder in the next step
     momentum: bool = True  #: cloth that nothing holds moves as a whole exactly as inertia has it (momentum.py)
     relaxation: Literal["chebyshev", "jacobi", "a_jacobi"] = "chebyshev"
     sweeps: int = 20  #: relaxation sweeps of a global solve
