@@ -76,6 +76,7 @@ def test_live_ends_for_a_render_and_leaves_nothing_in_it(drape):
     drape.window.do("watch_renders()")
     drape.window.click("bpy.ops.taffeta.live()")
     drape.window.until("bpy.context.scene.frame_current >= 12")
+    drape.window.do("cycles = bpy.context.scene.cycles; cycles.samples, cycles.use_adaptive_sampling = 4096, False")
     render(drape)
     drape.window.until("renders")
     drape.window.until("live().current is None")
