@@ -71,9 +71,9 @@ samples: $(VENV)/run.stamp
 test:
 	@$(MAKE) -j2 environments
 	@$(MAKE) kernels
-	@$(RUN) -m pytest
+	@$(RUN) -m pytest --numprocesses=auto --no-loadscope-reorder --verbose
 
-# `make test` has 4.3's, where it can be had; a Blender that is named here must be had.
+# `make test` has those that can be had; a Blender that is named here must be had.
 test-gui: $(VENV)/test.stamp
 	@TAFFETA_GUI="4.3 5.2" $(RUN) -m pytest tests/gui
 

@@ -12,17 +12,18 @@ from bl_ui.utils import PresetPanel
 from bpy.props import StringProperty
 
 from ..gpu_core.fabrics import FABRICS
+from .greyed import Greyed
 from .properties import FABRIC_NUMBERS
 
 FOLDER = "taffeta/fabric"  #: below the presets of the user's scripts
 SAVED = (*FABRIC_NUMBERS, "thickness", "air_drag")
 
 
-def _on_cloth(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-    if context.object is not None and context.object.taffeta.role == "CLOTH":
-        return True
-    operator.poll_message_set("The active object is no cloth: give it that role first")
-    return False
+class OnCloth(Greyed):
+    @classmethod
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        cloth = context.object is not None and context.object.taffeta.role == "CLOTH"
+        return "" if cloth else "The active object is no cloth: give it that role first"
 
 
 class TAFFETA_PT_fabric_presets(PresetPanel, bpy.types.Panel):
@@ -40,7 +41,7 @@ class TAFFETA_PT_fabric_presets(PresetPanel, bpy.types.Panel):
         PresetPanel.draw(self, context)
 
 
-class TAFFETA_OT_fabric_preset_add(AddPresetBase, bpy.types.Operator):
+class TAFFETA_OT_fabric_preset_add(AddPresetBase, OnCloth):
     bl_idname = "taffeta.fabric_preset_add"
     bl_label = "Add Fabric Preset"
     bl_description = "Save the active cloth's fabric under this name, or delete one that was saved"
@@ -49,22 +50,14 @@ class TAFFETA_OT_fabric_preset_add(AddPresetBase, bpy.types.Operator):
     # In full, for with a name of one's own Blender 4.3 cannot write presets under Python 3.13.
     preset_values = [f"bpy.context.object.taffeta.cloth.{name}" for name in SAVED]
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return _on_cloth(cls, context)
 
-
-class TAFFETA_OT_fabric_preset_load(bpy.types.Operator):
+class TAFFETA_OT_fabric_preset_load(OnCloth):
     bl_idname = "taffeta.fabric_preset_load"
     bl_label = "Load Fabric Preset"
     bl_description = "Give the active cloth a fabric that was saved"
     bl_options = {"INTERNAL", "UNDO"}  # Blender's own operator for presets leaves no undo step
 
     filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE"})
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return _on_cloth(cls, context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         return bpy.ops.script.execute_preset(filepath=self.filepath, menu_idname=TAFFETA_PT_fabric_presets.__name__)

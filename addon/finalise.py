@@ -14,7 +14,7 @@ from ..gpu_core.disk import DiskError
 from ..gpu_core.scene import SceneError
 from . import baked_frames, to_file, to_mesh, to_shape_keys, velocity
 from .baked_frames import BakedFrames
-from .operators import stay_out
+from .greyed import Greyed, busy
 
 SHAPE_KEYS = "A copy of the cloth with a shape key a frame takes the place of the cloth, which is hidden"
 
@@ -25,23 +25,16 @@ def chosen(context: bpy.types.Context) -> list[bpy.types.Object]:
     return [item for item in items if item is not None and item.taffeta.role == "CLOTH"]
 
 
-class Finalising(bpy.types.Operator):
+class Finalising(Greyed):
     """Works on every chosen cloth, all of whose caches must be ready."""
 
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if stay_out(cls, context):
-            return False
+    def obstacle(cls, context: bpy.types.Context) -> str:
         cloths = chosen(context)
-        if not cloths:
-            cls.poll_message_set("No cloth is selected")
-            return False
-        error = next(filter(None, map(baked_frames.known_trouble, cloths)), None)
-        if error is not None:
-            cls.poll_message_set(str(error))
-        return error is None
+        troubles = map(str, filter(None, map(baked_frames.known_trouble, cloths)))
+        return busy(context) or (next(troubles, "") if cloths else "No cloth is selected")
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
@@ -119,11 +112,8 @@ class Exporting(Finalising, ExportHelper):
     )
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        trouble = to_file.unavailable(cls.filename_ext)
-        if trouble:
-            cls.poll_message_set(trouble)
-        return not trouble and super().poll(context)
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return to_file.unavailable(cls.filename_ext) or super().obstacle(context)
 
     def finalise(self, context: bpy.types.Context, baked: Sequence[BakedFrames]) -> str:
         to_file.write(context, baked, Path(bpy.path.abspath(self.filepath)), self.modifiers)

@@ -15,11 +15,11 @@ from ..gpu_core.graphics_card import Diagnosis
 from . import gpu_libraries, session
 from .command_info import card_lines
 from .gpu_libraries import PINS, VARIABLE, Installation
+from .greyed import BAKING, Greyed
 from .json_process import JsonProcess
 from .panels import message
 
 TICK = 0.2  #: s between two looks at what runs
-BAKING = "A bake is running: wait for it or cancel it"
 
 # Module state: properties would be saved with the preferences. draw() must not read the disk.
 _installation: Installation | None = None  #: the last one
@@ -41,18 +41,22 @@ def _running() -> bool:
     return _installation is not None and _installation.state == "running"
 
 
-class TAFFETA_OT_gpu_look(bpy.types.Operator):
+def _in_use() -> str:
+    """What keeps the libraries from being changed, or nothing."""
+    if _running():
+        return "They are being installed"
+    return BAKING if session.current is not None else ""
+
+
+class TAFFETA_OT_gpu_look(Greyed):
     bl_idname = "taffeta.gpu_look"
     bl_label = "Look for a Graphics Card"
     bl_description = "Ask the NVIDIA driver which cards there are, and whether Taffeta can use them"
     bl_options = {"INTERNAL"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if _question is None and not _running():
-            return True
-        cls.poll_message_set("It is being looked for")
-        return False
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return "It is being looked for" if _question is not None or _running() else ""
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         global _question
@@ -61,7 +65,7 @@ class TAFFETA_OT_gpu_look(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class TAFFETA_OT_gpu_install(bpy.types.Operator):
+class TAFFETA_OT_gpu_install(Greyed):
     bl_idname = "taffeta.gpu_install"
     bl_label = "Install GPU Libraries"
     bl_description = "Fetch CuPy and NVRTC, about 200 MB, into a folder of Taffeta's own; nothing else is changed"
@@ -81,14 +85,8 @@ class TAFFETA_OT_gpu_install(bpy.types.Operator):
     )
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if _running():
-            cls.poll_message_set("They are being installed")
-        elif session.current is not None:
-            cls.poll_message_set(BAKING)
-        else:
-            return True
-        return False
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return _in_use()
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         global _installation
@@ -109,18 +107,15 @@ class TAFFETA_OT_gpu_install(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class TAFFETA_OT_gpu_cancel(bpy.types.Operator):
+class TAFFETA_OT_gpu_cancel(Greyed):
     bl_idname = "taffeta.gpu_cancel"
     bl_label = "Cancel"
     bl_description = "Stop the installation and delete what it has fetched"
     bl_options = {"INTERNAL"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if _running():
-            return True
-        cls.poll_message_set("Nothing is being installed")
-        return False
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return "" if _running() else "Nothing is being installed"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         if _installation is not None:
@@ -128,23 +123,15 @@ class TAFFETA_OT_gpu_cancel(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class TAFFETA_OT_gpu_uninstall(bpy.types.Operator):
+class TAFFETA_OT_gpu_uninstall(Greyed):
     bl_idname = "taffeta.gpu_uninstall"
     bl_label = "Uninstall"
     bl_description = "Delete the GPU libraries from Taffeta's folder; baking goes on on the processor"
     bl_options = {"INTERNAL"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if _running():
-            cls.poll_message_set("They are being installed")
-        elif session.current is not None:
-            cls.poll_message_set(BAKING)
-        elif not _versions:
-            cls.poll_message_set("They are not installed")
-        else:
-            return True
-        return False
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return _in_use() or ("" if _versions else "They are not installed")
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         global _installation

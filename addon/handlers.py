@@ -55,18 +55,6 @@ def _after_undo(*_: object) -> None:
         cache_status.look(bpy.context.scene)
 
 
-@bpy.app.handlers.persistent
-def _before_render(*_: object) -> None:
-    session.tell({"event": "render_begins"})
-    live.tell({"event": "render_begins"})
-
-
-@bpy.app.handlers.persistent
-def _after_render(*_: object) -> None:
-    session.tell({"event": "render_ended"})
-    live.tell({"event": "render_ended"})
-
-
 HANDLERS = (
     ("load_pre", _before_load),
     ("load_post", _after_load),
@@ -77,9 +65,6 @@ HANDLERS = (
     ("redo_pre", _before_undo),
     ("undo_post", _after_undo),
     ("redo_post", _after_undo),
-    ("render_init", _before_render),
-    ("render_complete", _after_render),
-    ("render_cancel", _after_render),
 )
 
 

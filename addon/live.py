@@ -21,7 +21,7 @@ from ..gpu_core.disk import DiskError
 from ..gpu_core.live_process import JOB, LiveProcess, shape_path
 from ..gpu_core.point_cache import read_frames
 from ..gpu_core.scene import FloatArray, Scene, SceneError
-from . import keys, live_display
+from . import keys, live_display, render_job
 from .gather import gather, members
 from .gpu_libraries import libraries
 from .live_state import Effect, Event, LiveState, Phase, transition
@@ -62,6 +62,8 @@ class Live:
 
     def step(self) -> bool:
         """Take what the worker has said and ask for more, no faster than the scene plays; whether it said anything."""
+        if (rendering := render_job.runs()) != self.state.rendering:
+            self.handle({"event": "render_begins" if rendering else "render_ended"})
         if not self.state.active:
             return False
         scene = self._scene()

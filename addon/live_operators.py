@@ -11,25 +11,17 @@ from ..gpu_core.cache import CacheError
 from ..gpu_core.disk import DiskError
 from ..gpu_core.scene import FloatArray, SceneError
 from . import frozen_shape, hand, live
+from .greyed import Greyed, busy, no_cloth
 from .live_state import LiveState, Phase
-from .operators import Ticking, redraw, stay_out
-from .roster import members
+from .operators import Ticking, redraw
 
 TICK = 1 / 120  #: s between two looks at the worker
 
 
-def _live_runs(operator: type[bpy.types.Operator]) -> bool:
-    if live.current is None:
-        operator.poll_message_set("Live is not running")
-    return live.current is not None
-
-
-class WhileLive(bpy.types.Operator):
-    """Is there only while Live runs."""
-
+class WhileLive(Greyed):
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return _live_runs(cls)
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return "Live is not running" if live.current is None else ""
 
 
 class TAFFETA_OT_live(Ticking):
@@ -45,14 +37,8 @@ class TAFFETA_OT_live(Ticking):
     _depth: Vector | None = None
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not members(context.scene).cloths:
-            cls.poll_message_set("No object of this scene has the role Cloth")
-        elif live.current is not None:
-            cls.poll_message_set("Live runs already")
-        elif not stay_out(cls, context):
-            return True
-        return False
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return no_cloth(context) or ("Live runs already" if live.current is not None else busy(context))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         self.report({"ERROR"}, "Live needs a window: bake instead")
@@ -145,19 +131,16 @@ class TAFFETA_OT_live_end(WhileLive):
         return {"FINISHED"}
 
 
-class TAFFETA_OT_live_pause(bpy.types.Operator):
+class TAFFETA_OT_live_pause(WhileLive):
     bl_idname = "taffeta.live_pause"
     bl_label = "Pause Live Cloth"
     bl_description = "Hold the cloth where it is, or let it go on"
     bl_options = {"INTERNAL"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not _live_runs(cls):
-            return False
-        if live.state().phase is Phase.STARTING:
-            cls.poll_message_set("The solver is starting")
-        return live.state().phase is not Phase.STARTING
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        starting = "The solver is starting" if live.state().phase is Phase.STARTING else ""
+        return super().obstacle(context) or starting
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         live.tell({"event": "continue" if live.state().phase is Phase.PAUSED else "pause"})
@@ -175,7 +158,7 @@ class TAFFETA_OT_live_restart(WhileLive):
         return {"FINISHED"}
 
 
-class Freezing(bpy.types.Operator):
+class Freezing(WhileLive):
     """Keeps the shapes that Live shows, of the selected cloth and the active one: all of them, or none."""
 
     bl_options = {"REGISTER", "UNDO"}
@@ -185,16 +168,9 @@ class Freezing(bpy.types.Operator):
     freeze: Callable[[bpy.types.Object, FloatArray], None]
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not _live_runs(cls):
-            return False
-        if live.state().turn is None:
-            cls.poll_message_set("The solver is starting")
-        elif not _chosen(context):
-            cls.poll_message_set("No cloth of Live is selected")
-        else:
-            return True
-        return False
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        starting = "The solver is starting" if live.state().turn is None else ""
+        return super().obstacle(context) or starting or ("" if _chosen(context) else "No cloth of Live is selected")
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         cloths = _chosen(context)
@@ -227,19 +203,17 @@ class TAFFETA_OT_freeze_rest(Freezing):
     require, freeze = staticmethod(frozen_shape.require_rest), staticmethod(frozen_shape.set_rest)
 
 
-class TAFFETA_OT_clear_start(bpy.types.Operator):
+class TAFFETA_OT_clear_start(Greyed):
     bl_idname = "taffeta.clear_start"
     bl_label = "Clear Cloth Start"
     bl_description = "Let this cloth start from its rest shape again"
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def obstacle(cls, context: bpy.types.Context) -> str:
         item = context.object
-        if item is not None and item.type == "MESH" and frozen_shape.has_start(item):
-            return True
-        cls.poll_message_set("This object starts from its rest shape")
-        return False
+        frozen = item is not None and item.type == "MESH" and frozen_shape.has_start(item)
+        return "" if frozen else "This object starts from its rest shape"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         frozen_shape.clear_start(context.object)

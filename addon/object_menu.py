@@ -6,24 +6,24 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..gpu_core.fabrics import FABRICS
+from .greyed import Greyed
 from .properties import FABRIC_PRESETS, ROLES
 
 FEW_VERTICES = 100  #: a sheet of fewer has nothing to fold with
 ROLE_ICONS = {"CLOTH": "MOD_CLOTH", "COLLIDER": "MOD_PHYSICS", "NONE": "X"}
 
 
-class OnSelectedMeshes(bpy.types.Operator):
+def _other_mode(context: bpy.types.Context) -> str:
+    return "" if context.mode == "OBJECT" else "Go to Object Mode first"
+
+
+class OnSelectedMeshes(Greyed):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if context.mode != "OBJECT":
-            cls.poll_message_set("Go to Object Mode first")
-        elif not any(item.type == "MESH" for item in context.selected_objects):
-            cls.poll_message_set("No mesh is selected")
-        else:
-            return True
-        return False
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        selected = any(item.type == "MESH" for item in context.selected_objects)
+        return _other_mode(context) or ("" if selected else "No mesh is selected")
 
 
 class TAFFETA_OT_quick_cloth(OnSelectedMeshes):
@@ -73,7 +73,7 @@ class TAFFETA_OT_set_role(OnSelectedMeshes):
         return {"FINISHED"}
 
 
-class TAFFETA_OT_select(bpy.types.Operator):
+class TAFFETA_OT_select(Greyed):
     bl_idname = "taffeta.select"
     bl_label = "Select"
     bl_description = "Make this object the active one, and the only one that is selected"
@@ -82,11 +82,8 @@ class TAFFETA_OT_select(bpy.types.Operator):
     name: StringProperty(name="Object", description="Name of the object", options={"SKIP_SAVE"})
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if context.mode == "OBJECT":
-            return True
-        cls.poll_message_set("Go to Object Mode first")
-        return False
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return _other_mode(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         item = context.view_layer.objects.get(self.name)

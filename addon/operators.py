@@ -10,15 +10,14 @@ from bpy.props import BoolProperty, EnumProperty
 from ..gpu_core.cache import CacheError, CacheState
 from ..gpu_core.disk import DiskError
 from ..gpu_core.scene import SceneError
-from . import bake_report, cache_place, cache_status, modifier, roster, save_as, session
+from . import bake_report, cache_place, cache_status, modifier, save_as, session
 from .bake_state import BakeState, Phase
 from .gather import cloth_objects
+from .greyed import Greyed, busy, no_cloth, nothing_baked
 
 TICK = 0.1  #: s between two redraws of the progress
 SLICE = 0.04  #: s of reading per tick; the interface answers in between
 
-RUNNING = "A bake is running: wait for it or cancel it"
-NOTHING_BAKED = "Nothing is baked"
 SCOPES = (
     ("ALL", "All", "Every cloth of the scene, together"),
     ("SELECTED", "Selected", "The selected cloth; the others are bodies where they are baked, and else take no part"),
@@ -27,27 +26,7 @@ SCOPES = (
 PANELS = {"PROPERTIES": "WINDOW", "VIEW_3D": "UI"}  #: editors that show a bake, and in which of their regions
 
 
-def stay_out(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-    """Whether a bake, a render or Edit Mode is in the way; the button then says so."""
-    if session.current is not None:
-        operator.poll_message_set(RUNNING)
-    elif bpy.app.is_job_running("RENDER"):
-        operator.poll_message_set("Blender is rendering: wait until it has finished")
-    elif context.mode.startswith("EDIT"):
-        operator.poll_message_set("Leave Edit Mode first")
-    else:
-        return False
-    return True
-
-
-def _any_baked(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
-    if any(map(modifier.find, roster.members(context.scene).cloths)):
-        return True
-    operator.poll_message_set(NOTHING_BAKED)
-    return False
-
-
-class Ticking(bpy.types.Operator):
+class Ticking(Greyed):
     """Runs beside the interface: its `modal` sees every event, and a TIMER now and then."""
 
     _timer: bpy.types.Timer | None = None
@@ -87,11 +66,8 @@ class TAFFETA_OT_bake(Ticking):
     )
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not roster.members(context.scene).cloths:
-            cls.poll_message_set("No object of this scene has the role Cloth")
-            return False
-        return not stay_out(cls, context)
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return no_cloth(context) or busy(context)
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
@@ -183,52 +159,43 @@ class TAFFETA_OT_bake(Ticking):
         return {"FINISHED"} if state.phase is Phase.DONE else {"CANCELLED"}
 
 
-class TAFFETA_OT_cancel(bpy.types.Operator):
+class TAFFETA_OT_cancel(Greyed):
     bl_idname = "taffeta.cancel"
     bl_label = "Cancel Bake"
     bl_description = "Stop the bake after its step; the frames so far are kept and the bake can be resumed"
     bl_options = {"INTERNAL"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def obstacle(cls, context: bpy.types.Context) -> str:
         if session.current is None:
-            cls.poll_message_set("No bake is running")
-        elif session.current.state.phase is Phase.CANCELLING:
-            cls.poll_message_set("The bake stops already")
-        else:
-            return True
-        return False
+            return "No bake is running"
+        return "The bake stops already" if session.current.state.phase is Phase.CANCELLING else ""
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         session.tell({"event": "cancel"})
         return {"FINISHED"}
 
 
-class TAFFETA_OT_pause(bpy.types.Operator):
+class TAFFETA_OT_pause(Greyed):
     bl_idname = "taffeta.pause"
     bl_label = "Pause Bake"
     bl_description = "Let the solver wait after its step, or go on; it keeps its memory while it waits"
     bl_options = {"INTERNAL"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        phase = session.state().phase
+    def obstacle(cls, context: bpy.types.Context) -> str:
         if session.current is None:
-            cls.poll_message_set("No bake is running")
-        elif phase is Phase.READING:
-            cls.poll_message_set("The scene is being read: cancel instead")
-        elif phase is Phase.CANCELLING:
-            cls.poll_message_set("The bake stops already")
-        else:
-            return True
-        return False
+            return "No bake is running"
+        if session.current.state.phase is Phase.READING:
+            return "The scene is being read: cancel instead"
+        return "The bake stops already" if session.current.state.phase is Phase.CANCELLING else ""
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         session.tell({"event": "continue" if session.state().phase is Phase.PAUSED else "pause"})
         return {"FINISHED"}
 
 
-class TAFFETA_OT_free(bpy.types.Operator):
+class TAFFETA_OT_free(Greyed):
     bl_idname = "taffeta.free"
     bl_label = "Free"
     bl_description = (
@@ -237,8 +204,8 @@ class TAFFETA_OT_free(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return not stay_out(cls, context) and _any_baked(cls, context)
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return busy(context) or nothing_baked(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
@@ -250,15 +217,15 @@ class TAFFETA_OT_free(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class TAFFETA_OT_check(bpy.types.Operator):
+class TAFFETA_OT_check(Greyed):
     bl_idname = "taffeta.check"
     bl_label = "Check Caches"
     bl_description = "Read the scene and every cached frame: which caches are stale, and why, and which are damaged"
     bl_options = {"REGISTER"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return not stay_out(cls, context) and _any_baked(cls, context)
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return busy(context) or nothing_baked(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         cache_status.check(context)
@@ -272,18 +239,15 @@ class TAFFETA_OT_check(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class TAFFETA_OT_open_cache(bpy.types.Operator):
+class TAFFETA_OT_open_cache(Greyed):
     bl_idname = "taffeta.open_cache"
     bl_label = "Open Folder"
     bl_description = "Show the folder of this cloth's cache, with its log, in the system's file browser"
     bl_options = {"INTERNAL"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if context.object is not None and modifier.find(context.object) is not None:
-            return True
-        cls.poll_message_set("This object has no cache")
-        return False
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return "" if context.object is not None and modifier.find(context.object) else "This object has no cache"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         folder = cache_place.played(context.object)

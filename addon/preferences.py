@@ -7,6 +7,7 @@ from bpy.props import StringProperty
 
 from . import gpu_preferences
 from .command_info import versions
+from .greyed import Greyed
 from .self_test import SelfTest, lines, passed
 
 TICK = 0.1  #: s between two looks at the running test
@@ -16,7 +17,7 @@ _test: SelfTest | None = None  #: the last one; a property would be saved with t
 _versions: list[str] = []  #: looked up once, for draw() must not read the disk
 
 
-class TAFFETA_OT_self_test(bpy.types.Operator):
+class TAFFETA_OT_self_test(Greyed):
     bl_idname = "taffeta.self_test"
     bl_label = "Self-Test"
     bl_description = "Simulate a small drape in a process of its own and check it, ten seconds at most"
@@ -25,11 +26,8 @@ class TAFFETA_OT_self_test(bpy.types.Operator):
     _timer: bpy.types.Timer | None = None
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if _test is not None and _test.answer is None:
-            cls.poll_message_set("The test is running")
-            return False
-        return True
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return "The test is running" if _test is not None and _test.answer is None else ""
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if bpy.app.background or context.window is None:

@@ -20,7 +20,7 @@ from ..gpu_core.disk import DiskError
 from ..gpu_core.job import JobError
 from ..gpu_core.program import program
 from ..gpu_core.scene import Scene, SceneError
-from . import cache_place, cache_status, keys, live, writeback
+from . import cache_place, cache_status, keys, live, render_job, writeback
 from .bake_state import BakeState, Effect, Event, Phase, transition
 from .gather import FrameRange, cloth_objects, gather_by_frame
 from .gpu_libraries import libraries
@@ -101,6 +101,8 @@ class Bake:
 
     def step(self, seconds: float) -> None:
         """Read the scene for about this long, or take what the worker has said since."""
+        if (rendering := render_job.runs()) != self.state.rendering:
+            self.handle({"event": "render_begins" if rendering else "render_ended"})
         if self.state.active and not self._is_there():
             self.handle({"event": "scene_gone"})
         if self._reading is not None and not self.state.rendering:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -106,6 +107,8 @@ def main() -> None:
     """Answer one line for each line."""
     if hasattr(os, "nice"):
         os.nice(NICENESS)
+    if hasattr(signal, "SIGPIPE"):  # of a worker that crashed the log should end with its own last words
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     job, cache = (Path(argument) for argument in sys.argv[1:])
     scene = load(job)
     for line in sys.stdin:

@@ -14,7 +14,7 @@ import bpy
 import numpy as np
 import pytest
 
-from taffeta.addon import modifier, session
+from taffeta.addon import modifier, render_job, session
 from taffeta.addon.bake_state import Phase
 from taffeta.gpu_core import cache
 from taffeta.gpu_core.cache import CacheState
@@ -206,49 +206,48 @@ def test_a_finished_bake_is_undone_and_redone(saved_scene):
 # Rendering
 
 
-def render(scene, meanwhile):
-    """Render one tiny picture; `meanwhile` runs in the middle of it."""
-    scene.render.engine = "CYCLES"
-    scene.cycles.samples = 1
-    scene.render.resolution_x = scene.render.resolution_y = 4
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    scene.collection.objects.link(camera)
-    scene.camera = camera
-    bpy.app.handlers.render_pre.append(meanwhile)
-    try:
-        bpy.ops.render.render()
-    finally:
-        bpy.app.handlers.render_pre.remove(meanwhile)
+@pytest.fixture
+def render(monkeypatch):
+    """Tells the add-on that Blender renders, or no longer; tests/gui does so with real ones."""
+    return lambda runs: monkeypatch.setattr(render_job, "runs", lambda: runs)
 
 
-def test_frames_that_land_during_a_render_play_only_after_it(long_scene):
+def test_frames_that_land_during_a_render_play_only_after_it(long_scene, render):
     bake = until_frame(begin(), 1)
     cloth().modifiers.remove(modifier.find(cloth()))
-    seen = []
-
-    def meanwhile(*_):
-        bake.handle({"event": "undone"})  # asks for the modifier
-        until_frame(bake, bake.state.done + 2)
-        seen.append(modifier.find(cloth()))
-
-    render(long_scene, meanwhile)
-    assert seen == [None]
+    render(True)
+    until_frame(bake, bake.state.done + 1)
+    bake.handle({"event": "undone"})  # asks for the modifier
+    until_frame(bake, bake.state.done + 2)
+    assert modifier.find(cloth()) is None
+    render(False)
+    bake.step(0.01)
     assert modifier.find(cloth()) is not None
     assert bake.state.phase is Phase.RUNNING
 
 
-def test_the_scene_is_not_read_during_a_render(long_scene):
+def test_a_bake_that_ends_during_a_render_is_over_when_that_is(saved_scene, render):
+    bake = begin()
+    while bake.state.phase is Phase.READING:
+        bake.step(0.01)
+    render(True)
+    while bake.state.active:
+        bake.step(0.01)
+    assert (bake.state.phase, bake.state.busy, modifier.find(cloth())) == (Phase.DONE, True, None)
+    render(False)
+    assert end(bake).phase is Phase.DONE
+    np.testing.assert_array_equal(played(cloth(), 4), frames(folder(saved_scene))[3])
+
+
+def test_the_scene_is_not_read_during_a_render(long_scene, render):
     bake = until_reading(begin())
-    seen = []
-
-    def meanwhile(*_):
-        before = bake.state.share
-        for _ in range(5):
-            bake.step(0.01)
-        seen.append(bake.state.share == before)
-
-    render(long_scene, meanwhile)
-    assert seen == [True]
+    before = bake.state.share
+    render(True)
+    for _ in range(5):
+        bake.step(0.01)
+    assert bake.state.share == before
+    assert bake.state.headline == "Waiting for the render"
+    render(False)
     while bake.state.phase is Phase.READING:
         bake.step(0.1)
     until_frame(bake, 1)

@@ -73,7 +73,7 @@ def test_loading_a_fabric_can_be_undone(cloth):
 def test_without_a_cloth_the_buttons_are_grey_and_say_why(make_collider, name):
     said: list[str] = []
     operator = getattr(fabric_presets, f"TAFFETA_OT_fabric_preset_{name}")
-    stand_in = type("StandIn", (), {"poll_message_set": said.append})
+    stand_in = type("StandIn", (operator,), {"poll_message_set": said.append})
     with bpy.context.temp_override(object=make_collider()):
         assert not operator.poll.__func__(stand_in, bpy.context)
     assert "no cloth" in said[0]

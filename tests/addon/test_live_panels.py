@@ -117,7 +117,7 @@ def test_without_cloth_there_is_no_live(scene, make_collider):
 def refusal(operator) -> str:
     """What the greyed button says."""
     said: list[str] = []
-    stand_in = type("StandIn", (), {"poll_message_set": said.append})
+    stand_in = type("StandIn", (operator,), {"poll_message_set": said.append})
     assert not operator.poll.__func__(stand_in, bpy.context)
     (text,) = said
     return text

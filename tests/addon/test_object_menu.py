@@ -63,8 +63,8 @@ def test_a_role_leaves_what_is_no_mesh_alone(meshes, scene):
 
 def test_a_selection_without_meshes_is_refused_with_the_reason(scene):
     said: list[str] = []
-    stand_in = type("StandIn", (), {"poll_message_set": said.append})
     for operator in (object_menu.TAFFETA_OT_quick_cloth, object_menu.TAFFETA_OT_set_role):
+        stand_in = type("StandIn", (operator,), {"poll_message_set": said.append})
         assert not operator.poll.__func__(stand_in, bpy.context)
     assert said == ["No mesh is selected"] * 2
 

@@ -223,7 +223,7 @@ def test_a_grey_button_says_why(scene, make_collider, monkeypatch, name):
     make_collider()
     operator = getattr(operators, f"TAFFETA_OT_{name}")
     said = []
-    stand_in = type("StandIn", (), {"poll_message_set": said.append})
+    stand_in = type("StandIn", (operator,), {"poll_message_set": said.append})
     assert not operator.poll.__func__(stand_in, bpy.context)
     assert len(said) == 1
     assert said[0]

@@ -20,7 +20,7 @@ PICTURES = ROOT / "build" / "gui" / "pictures"
 OTHER_PYTHON = {"5.2"}  #: where Debian's Blender has Python 3.14 instead of Blender's own 3.13, and SciPy for it
 
 
-@pytest.fixture(scope="session", params=ASKED or list(SUITES)[:1])
+@pytest.fixture(scope="session", params=ASKED or SUITES)
 def version(request: pytest.FixtureRequest) -> str:
     return request.param
 

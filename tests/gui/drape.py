@@ -49,6 +49,11 @@ class Drape:
         self.window.redraw()
         return self.window.ask("session().state().headline")
 
+    def pause(self, paused: bool) -> None:
+        """Hold the bake, or let it go on, at once: to look for a button takes as long as some frames."""
+        self.window.until("session().state().phase.name != 'READING'")
+        self.window.do(f"session().tell({{'event': {'pause' if paused else 'continue'!r}}})")
+
     def running(self) -> bool:
         return self.window.ask("session().current is not None")
 

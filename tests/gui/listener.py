@@ -19,12 +19,13 @@ from bpy_extras.view3d_utils import location_3d_to_region_2d
 INTERVAL = 0.02  #: s
 
 connection = Listener(sys.argv[-1]).accept()
-ticks: list[float] = []  #: s on the monotonic clock
+ticks: list[tuple[float, float]] = []  #: s on the monotonic clock, and `queued()`
 status_bar: list[int] = []  #: see watch_status_bar
+renders: list[tuple[int, bytes]] = []  #: see watch_renders
 
 
 def tick() -> float:
-    ticks.append(time.monotonic())
+    ticks.append((time.monotonic(), queued()))
     while connection.poll():
         try:
             mode, source = connection.recv()
@@ -150,16 +151,32 @@ def watch_status_bar() -> None:
     bpy.types.STATUSBAR_HT_header.append(lambda header, context: status_bar.append(session().state().done))
 
 
+def watch_renders() -> None:
+    """Make renders tiny; `renders` gets, whenever the scene is evaluated for one, the frame and Cloth's vertices."""
+    scene = bpy.context.scene
+    scene.render.resolution_x = scene.render.resolution_y = 32
+    scene.cycles.samples, scene.cycles.use_denoising = 1, False
+    bpy.context.preferences.view.render_display_type = "NONE"  # no editor is taken for the picture
+    renders.clear()
+    bpy.app.handlers.frame_change_post.append(_note_render)  # until another file is opened
+
+
+def _note_render(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    if depsgraph.mode == "RENDER":
+        renders.append((scene.frame_current, shown("Cloth", depsgraph)))
+
+
 def shown_height(name: str, vertex: int) -> float:
     """Of a vertex as the window shows it now, object space, m."""
     item = bpy.data.objects[name].evaluated_get(bpy.context.evaluated_depsgraph_get())
     return item.data.vertices[vertex].co.z
 
 
-def shown(name: str) -> bytes:
+def shown(name: str, depsgraph: bpy.types.Depsgraph | None = None) -> bytes:
     """Vertices (N, 3) float32 of an object as the window shows it now, object space, m: an array's pickle has a NumPy's
-    version, and there are two."""
-    vertices = bpy.data.objects[name].evaluated_get(bpy.context.evaluated_depsgraph_get()).data.vertices
+    version, and there are two. depsgraph: another than the window's."""
+    evaluated = bpy.data.objects[name].evaluated_get(depsgraph or bpy.context.evaluated_depsgraph_get())
+    vertices = evaluated.data.vertices
     found = np.empty(3 * len(vertices), np.float32)
     vertices.foreach_get("co", found)
     return found.tobytes()

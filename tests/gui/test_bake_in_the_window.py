@@ -8,12 +8,20 @@ import numpy as np
 import pytest
 
 from taffeta.tests.gui.debian import ASKED
+from taffeta.tests.gui.drape import Drape
 from taffeta.tests.gui.watched import LOOKED_AT
 
 FRAMES = 48  #: of the sample
 TICKS = 10  #: Hz; the interface is to come round as often while a bake runs
 STILL = 0.25  #: of a bake's time: a window that stands still for longer does not answer
 A_WHILE = 1.0  #: s, in which a bake that was not stopped would go on
+
+
+@pytest.fixture
+def endless(drape: Drape) -> Drape:
+    """The sample, with more frames than are baked while a test looks for a button."""
+    drape.window.do("bpy.context.scene.frame_end = 400")
+    return drape
 
 
 def test_the_installed_zip_is_on_and_shows_its_tab(window, drape):
@@ -54,7 +62,9 @@ def test_the_interface_ticks_ten_times_a_second_while_a_bake_runs(watched):
 
 def test_the_cross_cancels_and_resume_ends_in_the_bytes_of_a_bake_without_a_break(drape, watched, pictures):
     drape.window.click("bpy.ops.taffeta.bake()")
+    drape.pause(True)
     drape.window.find("bpy.ops.taffeta.cancel()")
+    drape.pause(False)
     drape.until_baked(2)
     drape.window.screenshot(pictures / "baking.png")
     drape.window.click("bpy.ops.taffeta.cancel()")
@@ -67,26 +77,26 @@ def test_the_cross_cancels_and_resume_ends_in_the_bytes_of_a_bake_without_a_brea
     assert np.array_equal(drape.frames(), watched.drape.frames())
 
 
-def test_pause_holds_the_bake_until_it_is_clicked_again(drape):
-    drape.window.click("bpy.ops.taffeta.bake()")
-    drape.until_baked(1)
-    drape.window.click("bpy.ops.taffeta.pause()")
+def test_pause_holds_the_bake_until_it_is_clicked_again(endless):
+    endless.window.click("bpy.ops.taffeta.bake()")
+    endless.until_baked(1)
+    endless.window.click("bpy.ops.taffeta.pause()")
     time.sleep(A_WHILE)  # for the step it works on
-    held = drape.baked
+    held = endless.baked
     time.sleep(A_WHILE)
-    assert drape.running()
-    assert drape.baked == held
-    drape.window.click("bpy.ops.taffeta.pause()")
-    drape.until_baked(held + 1)
+    assert endless.running()
+    assert endless.baked == held
+    endless.window.click("bpy.ops.taffeta.pause()")
+    endless.until_baked(held + 1)
 
 
-def test_esc_cancels_over_the_panel_and_nowhere_else(drape):
-    drape.window.click("bpy.ops.taffeta.bake()")
-    drape.until_baked(1)
-    drape.window.press("Escape", "VIEW_3D")
-    drape.until_baked(drape.baked + 2)
-    drape.window.press("Escape", "PROPERTIES")
-    assert drape.until_over().startswith("Cancelled")
+def test_esc_cancels_over_the_panel_and_nowhere_else(endless):
+    endless.window.click("bpy.ops.taffeta.bake()")
+    endless.until_baked(1)
+    endless.window.press("Escape", "VIEW_3D")
+    endless.until_baked(endless.baked + 2)
+    endless.window.press("Escape", "PROPERTIES")
+    assert endless.until_over().startswith("Cancelled")
 
 
 def test_undo_takes_a_bake_back_and_redo_brings_it_again(drape):
@@ -104,20 +114,20 @@ def test_undo_takes_a_bake_back_and_redo_brings_it_again(drape):
     assert np.array_equal(drape.shown(), end)
 
 
-def test_undo_during_a_bake_leaves_it_running_and_its_frames_playing(drape):
-    drape.window.click("bpy.ops.taffeta.bake()")
-    drape.until_baked(1)
-    drape.window.press("ctrl+z")
-    drape.until_baked(drape.baked + 2)
-    drape.window.do("bpy.context.scene.frame_set(2)")
-    assert np.array_equal(drape.shown(), drape.frames()[1])
+def test_undo_during_a_bake_leaves_it_running_and_its_frames_playing(endless):
+    endless.window.click("bpy.ops.taffeta.bake()")
+    endless.until_baked(1)
+    endless.window.press("ctrl+z")
+    endless.until_baked(endless.baked + 2)
+    endless.window.do("bpy.context.scene.frame_set(2)")
+    assert np.array_equal(endless.shown(), endless.frames()[1])
 
 
-def test_another_file_opened_during_a_bake_ends_its_worker(drape):
-    drape.window.click("bpy.ops.taffeta.bake()")
-    drape.until_baked(1)
-    worker = drape.window.ask("session().current._process._process.pid")
-    assert drape.window.ask(f"os.path.exists('/proc/{worker}')")
-    drape.window.do("bpy.ops.wm.open_mainfile(filepath='/shared/drape.blend', load_ui=False)")
-    drape.window.until(f"not os.path.exists('/proc/{worker}')")
-    assert not drape.running()
+def test_another_file_opened_during_a_bake_ends_its_worker(endless):
+    endless.window.click("bpy.ops.taffeta.bake()")
+    endless.until_baked(1)
+    worker = endless.window.ask("session().current._process._process.pid")
+    assert endless.window.ask(f"os.path.exists('/proc/{worker}')")
+    endless.window.do("bpy.ops.wm.open_mainfile(filepath='/shared/drape.blend', load_ui=False)")
+    endless.window.until(f"not os.path.exists('/proc/{worker}')")
+    assert not endless.running()

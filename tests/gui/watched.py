@@ -24,8 +24,8 @@ class Watched:
     early_of: int  #: how many frames had landed then
     status_bar: list[int]  #: frames that it said were done, whenever it was drawn
     seconds: float  #: from the click to the end
-    ticks: np.ndarray  #: of a timer of 50 Hz meanwhile, s from the click
-    queued: float  #: s in which Blender stood still because other processes had the processors
+    ticks: np.ndarray  #: of a timer of 50 Hz, from the last one before the click on, s from the click
+    queued: np.ndarray  #: s until each of them in which Blender stood still because others had the processors
 
     def pace(self) -> str:
         """How often the interface came round, for people."""
@@ -34,13 +34,13 @@ class Watched:
         between = f"{typical:.0f} ms in the median, {long:.0f} in 19 of 20, {gaps.max():.0f} at most"
         return (
             f"{len(self.ticks)} ticks in {self.seconds:.1f} s, of which Blender was kept from running for "
-            f"{self.queued:.1f} s; between two {between}"
+            f"{np.ptp(self.queued):.1f} s; between two {between}"
         )
 
     @property
     def longest_gap(self) -> float:
-        """s in which the interface did not come round, at most."""
-        return float(np.diff([0.0, *self.ticks, self.seconds]).max())
+        """s in which the interface could have come round and did not, at most."""
+        return float(np.diff(self.ticks - self.queued).max())
 
 
 def watch(drape: Drape, pictures: Path) -> Watched:
@@ -48,7 +48,7 @@ def watch(drape: Drape, pictures: Path) -> Watched:
     window = drape.window
     window.find("bpy.ops.taffeta.bake()")
     window.do("watch_status_bar()")
-    began, queued = time.monotonic(), window.ask("queued()")
+    began = time.monotonic()
     window.click("bpy.ops.taffeta.bake()")
     landed, looks, early, early_of = [0], 0, None, 0
     while drape.running():
@@ -59,12 +59,12 @@ def watch(drape: Drape, pictures: Path) -> Watched:
         if early is None and landed[-1] >= LOOKED_AT:
             window.do(f"bpy.context.scene.frame_set({LOOKED_AT})")
             early, early_of = drape.shown(), drape.baked
-    seconds, queued = time.monotonic() - began, window.ask("queued()") - queued
-    ticks = np.array(window.ask("ticks"))  # the clock is that of the whole machine
+    seconds = time.monotonic() - began
+    ticks, queued = np.array(window.ask("ticks")).T  # the clock is that of the whole machine
     headline = drape.until_over()
     window.screenshot(pictures / "baked.png")
     window.press("ctrl+s")
     window.until("not bpy.data.is_dirty")
-    during = ticks[(began <= ticks) & (ticks <= began + seconds)] - began
-    status_bar = window.ask("status_bar")
-    return Watched(drape, headline, landed, looks, early, early_of, status_bar, seconds, during, queued)
+    first = np.searchsorted(ticks, began) - 1
+    ticks, queued = ticks[first:] - began, queued[first:]
+    return Watched(drape, headline, landed, looks, early, early_of, window.ask("status_bar"), seconds, ticks, queued)
