@@ -49,6 +49,9 @@ def free_run(solve: Solve, seconds: float = 1.0) -> Iterator[Result]:
         total = total / kinetic_energy(motion)[0]
         yield Result(f"free run, {name}: highest energy above the start's", total.max() - total[0], 0.0, 1e-3, "E₀")
         yield Result(f"free run, {name}: largest gain of a step", np.diff(total).max(), 0.0, None, "E₀")
+        if not g:
+            lost = _farthest(_momentum(motion), _momentum(motion)[0]) / _scale(motion)
+            yield Result(f"free run, {name}: momentum lost", lost, 0.0, 1e-6, "Σm|v|")
         centre = motion.centre()[-1] - motion.centre()[0]
         thrown = motion.centre_velocity()[0]
         ideal = seconds * (thrown - [0.0, 0.0, 0.5 * g * (seconds + 1.0 / RATE)])
@@ -67,8 +70,7 @@ def collision(solve: Solve) -> Iterator[Result]:
             Cloth("Lower", triangles, points, points, materials[1]),
         )
         motion = simulate(cloths, solve=solve, seconds=0.25, fps=RATE, rate=RATE, gravity=(0.0, 0.0, 0.0))
-        momentum = np.einsum("n,fnk->fk", motion.mass, motion.velocities)
-        scale = float(motion.mass @ np.linalg.norm(motion.velocities[0], axis=1))
+        momentum, scale = _momentum(motion), _scale(motion)
         yield Result(f"collision, {name}: momentum lost", _farthest(momentum, momentum[0]) / scale, 0.0, 1e-6, "Σm|v|")
         angular = _angular_momentum(motion)
         own = angular[0] + np.concatenate([np.zeros((1, 3)), np.cumsum(_angular_loss(motion), axis=0)])
@@ -80,6 +82,16 @@ def collision(solve: Solve) -> Iterator[Result]:
         yield Result(f"collision, {name}: kinetic energy left, plastic 0, elastic 1", left, 0.5, 0.5)
         contacts = max(report.contacts for report in motion.reports)
         yield Result(f"collision, {name}: pairs in contact at the most", contacts, 0.0, None)
+
+
+def _momentum(motion: Motion) -> Positions:
+    """(F, 3) kg·m/s."""
+    return np.asarray(np.einsum("n,fnk->fk", motion.mass, motion.velocities))
+
+
+def _scale(motion: Motion) -> float:
+    """Σ m |v| at the start, kg·m/s."""
+    return float(motion.mass @ np.linalg.norm(motion.velocities[0], axis=1))
 
 
 def _angular_momentum(motion: Motion) -> Positions:

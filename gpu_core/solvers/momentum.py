@@ -2,7 +2,8 @@
 
 Inner forces have neither sum nor torque, so inertia alone decides it: backward Euler keeps Σ m (x − z) = 0 and
 Σ m x × (x − z) = 0 at the step's end. An iteration that stops early leaves a part of it out, and cloth would hover or
-turn in mid-air. The part is six numbers, so it is put back exactly.
+turn in mid-air; what the last filter stops would be missing from the velocity. The part is six numbers, so it is put
+back exactly: after the iterations in x, after the last filter in the velocity alone.
 """
 
 from __future__ import annotations
@@ -29,34 +30,30 @@ class Momentum:
         held = backend.host((vertices.free == 0) | (pin_stiffness > 0))
         self.pinned = [bool(held[a:b].any()) for a, b in pairwise(cloths)]
 
-    def restore(self, contacts: Contacts | None, inertial: Any, x: Any, displacement: Any) -> None:
-        """Move every group that nothing holds rigidly, by what x lacks.
+    def lacking(self, contacts: Contacts | None, inertial: Any, x: Any, motion: Any) -> Any:
+        """(N, 4) float64: by what rigid motion every group that nothing holds falls short; 0 for all else.
 
-        inertial: (N, 4) displacement z − x*, of inertia and gravity alone. x, displacement: (V, 4), (N, 4), changed.
+        inertial, motion: (N, 4) displacements in the step, m, or velocities, m/s; by inertia, gravity and air alone,
+        and as they are. x: (V, 4) where that is, m.
         """
-        for group in self._loose(contacts):
-            rows = [slice(self.cloths[k], self.cloths[k + 1]) for k in group]
-            self._move(rows, inertial, x, displacement)
-
-    def _move(self, rows: list[slice], inertial: Any, x: Any, displacement: Any) -> None:
         xp = self.backend.xp
-        mass, at, lack = (
-            xp.concatenate([values[part].astype(xp.float64) for part in rows])
-            for values in (self.mass, x[:, :3], (inertial - displacement)[:, :3])
-        )
+        lacking = xp.zeros(inertial.shape, xp.float64)
+        for group in self._loose(contacts):
+            rows = xp.concatenate([xp.arange(self.cloths[k], self.cloths[k + 1]) for k in group])
+            lacking[rows, :3] = self._rigid(rows, x, inertial - motion)
+        return lacking
+
+    def _rigid(self, rows: Any, x: Any, lack: Any) -> Any:
+        """(G, 3) the rigid motion of vertices `rows` with the momentum and the spin of `lack` (N, 4)."""
+        xp = self.backend.xp
+        mass, at, lack = (values[rows, :3].astype(xp.float64) for values in (self.mass, x, lack))
         whole = mass.sum()
         arm = at - (mass * at).sum(axis=0) / whole
         shift = (mass * lack).sum(axis=0) / whole
         spin = self.backend.host((mass * xp.cross(arm, lack)).sum(axis=0))
         spread = self.backend.host((mass * arm).T @ arm)
         turn = np.linalg.pinv(np.trace(spread) * np.eye(3) - spread, rcond=FLAT, hermitian=True) @ spin
-        motion = shift + xp.cross(xp.asarray(turn)[None], arm)
-        first = 0
-        for part in rows:
-            last = first + part.stop - part.start
-            displacement[part, :3] += motion[first:last]
-            x[part, :3] += motion[first:last]
-            first = last
+        return shift + xp.cross(xp.asarray(turn)[None], arm)
 
     def _loose(self, contacts: Contacts | None) -> list[list[int]]:
         """Groups of cloths that neither pins nor bodies hold."""

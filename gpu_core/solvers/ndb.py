@@ -129,7 +129,7 @@ class Ndb:
         if not report.arrived:  # no room is left: the body arrives all the same, the caller frees what it crosses
             report.late = self.backend.xp.flatnonzero((feasible != self.x).any(axis=1) & ~self.free[:, 0])
             feasible = self.backend.xp.where(self.free, feasible, target)
-        velocity, share = self._velocity(state, feasible)
+        velocity, share = self._velocity(state, feasible, contacts)
         forwarded = self._forward_residual(feasible, contacts)
         report.contacts = contacts.active if contacts else 0
         hardness = self._hardness(feasible, report.converged)
@@ -147,12 +147,19 @@ class Ndb:
         pinned = self.x[:cloth] - self.start[:cloth]
         self.displacement[:] = xp.where(self.free[:cloth], self.displacement, pinned)
 
-    def _velocity(self, state: NdbState, reached: Any) -> tuple[Any, Any]:
+    def _velocity(self, state: NdbState, reached: Any, contacts: Contacts | None) -> tuple[Any, Any]:
+        """(N, 4) of the way to `reached`, m/s, and the shares of gravity in it.
+
+        A filter stops cloth but bears no force, so what it took of the momentum of cloth that nothing holds is given
+        back; the place stays as it was filtered.
+        """
         velocity, share = state.velocity.copy(), state.gravity_share.copy()
         self.backend.launch(
             "step_velocity", self.vertices.cloth, self.start, self.x, reached, self.displacement, self.h,
             self.elastic.gravity, velocity, share,
         )  # fmt: skip
+        if self.momentum:
+            velocity += self.momentum.lacking(contacts, self.inertial / self.h, reached, velocity)
         return velocity, share
 
     def _warm_start(self) -> None:
@@ -215,7 +222,9 @@ class Ndb:
             if change <= self.inner_tolerance and k + 1 >= least:
                 break
         if self.momentum:
-            self.momentum.restore(contacts, self.inertial, self.x, self.displacement)
+            lacking = self.momentum.lacking(contacts, self.inertial, self.x, self.displacement)
+            self.displacement += lacking
+            self.x[: self.vertices.cloth] += lacking
         return change
 
     def _retreat(self) -> None:
