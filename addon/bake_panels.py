@@ -1,4 +1,4 @@
-"""The bake, the caches and the frames that are not clean: in Properties > Physics and the status bar.
+"""The bake, the caches and the frames that are not clean: in Properties > Physics.
 
 Panels only draw: no disk, no search, no writing.
 """
@@ -67,7 +67,7 @@ def draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         message(layout, context, text, "ERROR")
     state = session.state()
     if state.busy:
-        _draw_progress(layout, state)
+        draw_progress(layout, state)
         _draw_statistics(layout, state)
     else:
         _draw_buttons(layout, context)
@@ -91,7 +91,7 @@ def _draw_buttons(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     row.operator("taffeta.bake", text="From Current").from_current = True
 
 
-def _draw_progress(layout: bpy.types.UILayout, state: BakeState) -> None:
+def draw_progress(layout: bpy.types.UILayout, state: BakeState) -> None:
     row = layout.row(align=True)
     row.progress(factor=state.share, text=f"{state.headline}  {session.remaining_text()}".strip())
     paused = state.phase is Phase.PAUSED
@@ -182,12 +182,6 @@ def _draw_certificate(layout: bpy.types.UILayout, context: bpy.types.Context, en
         message(layout, context, text, "BLANK1")
 
 
-def draw_status(header: bpy.types.Header, context: bpy.types.Context) -> None:
-    """In the status bar, while a bake runs."""
-    if session.current is not None:
-        _draw_progress(header.layout, session.state())
-
-
 def amount(size: int) -> str:
     """Bytes, for people."""
     return f"{size / MIB / 1024:.1f} GiB" if size >= 1024 * MIB else f"{size / MIB:.1f} MiB"
@@ -199,14 +193,4 @@ CLASSES = (
     TAFFETA_PT_frames,
     TAFFETA_PT_solver,
 )
-_register_classes, _unregister_classes = bpy.utils.register_classes_factory(CLASSES)
-
-
-def register() -> None:
-    _register_classes()
-    bpy.types.STATUSBAR_HT_header.append(draw_status)
-
-
-def unregister() -> None:
-    bpy.types.STATUSBAR_HT_header.remove(draw_status)
-    _unregister_classes()
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -1,4 +1,4 @@
-"""Live in Properties > Physics, in the sidebar and in the status bar. Panels only draw: no disk, no search."""
+"""Live in Properties > Physics and in the sidebar. Panels only draw: no disk, no search."""
 
 from __future__ import annotations
 
@@ -86,11 +86,8 @@ def running_text(state: LiveState) -> str:
     return f"{state.headline}, {rate:.1f} fps"
 
 
-def draw_status(header: bpy.types.Header, context: bpy.types.Context) -> None:
-    """In the status bar, while Live runs."""
-    if live.current is None:
-        return
-    layout, state = header.layout, live.state()
+def draw_running(layout: bpy.types.UILayout, state: LiveState) -> None:
+    """How Live goes, and what the mouse does to it."""
     layout.label(text=running_text(state))
     if state.cloth:
         layout.label(text="Let Go", icon="MOUSE_LMB")
@@ -105,14 +102,4 @@ CLASSES = (
     TAFFETA_PT_sidebar_live,
     TAFFETA_PT_sidebar_live_quality,
 )
-_register_classes, _unregister_classes = bpy.utils.register_classes_factory(CLASSES)
-
-
-def register() -> None:
-    _register_classes()
-    bpy.types.STATUSBAR_HT_header.append(draw_status)
-
-
-def unregister() -> None:
-    bpy.types.STATUSBAR_HT_header.remove(draw_status)
-    _unregister_classes()
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

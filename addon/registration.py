@@ -19,6 +19,7 @@ from . import (
     properties,
     roster,
     sidebar,
+    status_bar,
 )
 
 PARTS = (
@@ -34,6 +35,7 @@ PARTS = (
     finalise_panel,
     sidebar,
     live_panels,
+    status_bar,
     gpu_preferences,
     preferences,
     handlers,

@@ -177,10 +177,14 @@ class Bake:
         job.save(scene, self.folder / cache_place.JOB)
         keys.store(blender_scene, cloth_objects(blender_scene))
         cache_place.claim(self.folder, blender_scene, self._blend)
-        folder, resume = self.folder, self.order.resume
         self._process = BakeProcess(
-            folder / cache_place.JOB, folder, resume=resume, keep=keep, libraries=libraries()
-        )  # fmt: skip
+            self.folder / cache_place.JOB,
+            self.folder,
+            resume=self.order.resume,
+            keep=keep,
+            libraries=libraries(),
+            gives_way=not bpy.app.background,
+        )
 
     def _pause_worker(self) -> None:
         if self._process is not None:

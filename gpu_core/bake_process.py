@@ -41,8 +41,10 @@ class BakeProcess:
         keep: int = 0,
         backend: str = "",
         libraries: Sequence[Path] = (),
+        gives_way: bool = False,
     ) -> None:
         """resume, keep, backend: see `bake.bake`. libraries: folders that come first on the worker's module path.
+        gives_way: somebody looks at a window meanwhile, which comes first on the processors.
 
         Raises DiskError (the cache folder).
         """
@@ -63,6 +65,7 @@ class BakeProcess:
                 (self._cache / name).unlink(missing_ok=True)
             how = ["--resume"] if resume else ["--keep", str(keep)] if keep else []
             how += ["--backend", backend] if backend else []
+            how += ["--gives-way"] if gives_way else []
             with open(self._cache / LOG, "wb") as log:
                 arguments = [str(Path(job).resolve()), "--cache", str(self._cache), *how]
                 self._process = start("gpu_core.worker", arguments, log, libraries)

@@ -1,5 +1,5 @@
-"""The worker process: `python -m gpu_core.worker JOB --cache CACHE [--resume | --keep FRAMES] [--backend NAME]`,
-started in the extension's root.
+"""The worker process: `python -m gpu_core.worker JOB --cache CACHE [--resume | --keep FRAMES] [--backend NAME]
+[--gives-way]`, started in the extension's root.
 
 On standard output one JSON object a line, and nothing else:
 
@@ -36,6 +36,7 @@ from .bake_log import BakeLog
 from .cache import CANCEL, PAUSE, CacheError
 from .disk import DiskError
 from .job import JobError
+from .priority import give_way
 from .scene import BackendName, SceneError
 from .simulator import SolverError
 
@@ -82,7 +83,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     beginning.add_argument("--resume", action="store_true")
     beginning.add_argument("--keep", type=int, default=0, metavar="FRAMES")
     parser.add_argument("--backend", choices=get_args(BackendName))
+    parser.add_argument("--gives-way", action="store_true", help="to the window of whoever started it")
     options = parser.parse_args(arguments)
+    if options.gives_way:
+        give_way()
     messages, stop = Messages(), Stop()
     cancel, pause = options.cache / CANCEL, options.cache / PAUSE
     log = BakeLog(options.job, options.cache, goes_on=options.resume or bool(options.keep))

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from taffeta.addon import frozen_shape, live, live_operators, live_panels
+from taffeta.addon import frozen_shape, live, live_operators, live_panels, status_bar
 from taffeta.addon.live_state import LiveState, Phase
 from taffeta.tests.addon.recording_layout import RecordingLayout
 
@@ -79,10 +79,10 @@ def test_a_frozen_start_is_shown_and_can_be_cleared(draw, scene):
 
 def test_the_status_bar_names_the_keys_of_a_running_live_only(draw, running):
     layout = RecordingLayout()
-    live_panels.draw_status(SimpleNamespace(layout=layout), bpy.context)
+    status_bar.draw(SimpleNamespace(layout=layout), bpy.context)
     assert layout.shown == []
     running(RUNNING, 7.4)
-    live_panels.draw_status(SimpleNamespace(layout=layout), bpy.context)
+    status_bar.draw(SimpleNamespace(layout=layout), bpy.context)
     assert layout.texts() == "Live, 7.4 fps Pull Cloth End"
 
 

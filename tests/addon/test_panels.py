@@ -9,7 +9,17 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from taffeta.addon import bake_panels, cache_place, cache_status, modifier, operators, panels, session, sidebar
+from taffeta.addon import (
+    bake_panels,
+    cache_place,
+    cache_status,
+    modifier,
+    operators,
+    panels,
+    session,
+    sidebar,
+    status_bar,
+)
 from taffeta.addon.bake_state import BakeState, Phase
 from taffeta.addon.cache_status import Held
 from taffeta.gpu_core.cache import CacheState
@@ -194,10 +204,10 @@ def test_the_frames_that_are_not_clean_are_listed_and_the_current_one_is_describ
 
 def test_the_status_bar_shows_a_running_bake_only(addon, monkeypatch):
     layout = RecordingLayout()
-    bake_panels.draw_status(SimpleNamespace(layout=layout), bpy.context)
+    status_bar.draw(SimpleNamespace(layout=layout), bpy.context)
     assert layout.shown == []
     monkeypatch.setattr(session, "current", SimpleNamespace(state=RUNNING, remaining=80.0))
-    bake_panels.draw_status(SimpleNamespace(layout=layout), bpy.context)
+    status_bar.draw(SimpleNamespace(layout=layout), bpy.context)
     assert layout.texts() == "2 / 4 frames  1:20 left"
     assert ("operator", "taffeta.cancel") in layout.shown
 

@@ -20,10 +20,12 @@ from taffeta.gpu_core.bake import BakeProcess
 from taffeta.gpu_core.cache import CacheState, inspect, locked, read_frames
 from taffeta.gpu_core.disk import DiskError
 from taffeta.gpu_core.job import digest, save
+from taffeta.gpu_core.priority import NICENESS
 from taffeta.tests.gpu_core.small_scene import small_scene
 
 ROOT = Path(__file__).resolve().parents[2]
 FRAMES = 6
+LOWEST = 19  # that Linux has
 MANY = 400  # long enough to be stopped in mid-bake
 
 
@@ -223,6 +225,18 @@ def test_polling_never_waits(long_job, tmp_path):
         time.sleep(0.005)
     worker.kill()
     assert longest < 0.2
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="only Linux tells the priority of a thread")
+@pytest.mark.parametrize("gives_way", [True, False])
+def test_every_thread_of_a_bake_gives_way_to_a_window_where_there_is_one(long_job, tmp_path, gives_way):
+    worker = BakeProcess(long_job, tmp_path / "cache", gives_way=gives_way)
+    next(event for event in worker.follow(0.001) if event["event"] == "frame")
+    threads = [int(task.name) for task in Path(f"/proc/{worker._process.pid}/task").iterdir()]
+    found = {os.getpriority(os.PRIO_PROCESS, thread) for thread in threads}
+    worker.kill()
+    ours = os.getpriority(os.PRIO_PROCESS, 0)
+    assert found == {min(ours + NICENESS, LOWEST) if gives_way else ours}
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])

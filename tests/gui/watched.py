@@ -39,8 +39,8 @@ class Watched:
 
     @property
     def longest_gap(self) -> float:
-        """s in which the interface could have come round and did not, at most."""
-        return float(np.diff(self.ticks - self.queued).max())
+        """s in which the interface did not come round, at most."""
+        return float(np.diff(self.ticks).max())
 
 
 def watch(drape: Drape, pictures: Path) -> Watched:
