@@ -234,9 +234,12 @@ def test_every_thread_of_a_bake_gives_way_to_a_window_where_there_is_one(long_jo
     next(event for event in worker.follow(0.001) if event["event"] == "frame")
     threads = [int(task.name) for task in Path(f"/proc/{worker._process.pid}/task").iterdir()]
     found = {os.getpriority(os.PRIO_PROCESS, thread) for thread in threads}
+    session = Path(f"/proc/{worker._process.pid}/autogroup")  # "/autogroup-123 nice 10", where the kernel has them
+    of_session = session.read_text().split()[-1:] if session.exists() else []
     worker.kill()
     ours = os.getpriority(os.PRIO_PROCESS, 0)
     assert found == {min(ours + NICENESS, LOWEST) if gives_way else ours}
+    assert of_session in ([], [str(NICENESS if gives_way else 0)])
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
