@@ -32,6 +32,7 @@ UNDERFLOW = 1e-200  # what products of numbers below LARGEST_COORDINATE can lose
 LARGEST_COORDINATE = 1e70  # keeps products of four differences finite
 PAIRS_AT_ONCE = 1 << 16  # a chunk's arrays stay in the cache
 LATTICE = 1 << 29  # points along the cloth's longest side
+SMALLEST_SPAN = 1e-200  # of the cloth: LARGEST_COORDINATE over it is finite
 CLASS_TOP, CLASS_RATIO = 1.5, 4.0  # size classes end at CLASS_TOP · CLASS_RATIO^n medians: a regular mesh is one class
 ROW_Y, ROW_Z = 19349663, 83492791  # Teschner et al. 2003; neighbours along x have neighbouring keys
 ROWS = [y * ROW_Y + z * ROW_Z for y in (-1, 0, 1) for z in (-1, 0, 1)]
@@ -81,8 +82,8 @@ def intersections(
     every_edge, every_triangle = _elements(lattice, mesh.ends), _elements(lattice, mesh.corners)
     edge_is_collider, triangle_is_collider = edges[:, 0] >= start, triangles[:, 0] >= start
     found = [
-        _search(mesh, every_edge.subset(~edge_is_collider), every_triangle),
-        _search(mesh, every_edge.subset(edge_is_collider), every_triangle.subset(~triangle_is_collider)),
+        _search(mesh, every_edge.where(~edge_is_collider), every_triangle),
+        _search(mesh, every_edge.where(edge_is_collider), every_triangle.where(~triangle_is_collider)),
     ]
     pairs = np.concatenate(found)
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
@@ -118,13 +119,14 @@ def _search(mesh: _Mesh, edges: _Elements, triangles: _Elements) -> Indices:
 
 def _batches(chunks: Iterator[Indices]) -> Iterator[Indices]:
     """The same pairs in larger chunks: what is left of one is often short."""
-    waiting: list[Indices] = []
+    waiting, size = [], 0
     for chunk in chunks:
         waiting.append(chunk)
-        if sum(pairs.shape[1] for pairs in waiting) >= PAIRS_AT_ONCE:
+        size += chunk.shape[1]
+        if size >= PAIRS_AT_ONCE:
             yield np.concatenate(waiting, axis=1)
-            waiting = []
-    if waiting:
+            waiting, size = [], 0
+    if size:
         yield np.concatenate(waiting, axis=1)
 
 
@@ -138,15 +140,17 @@ class _Elements(NamedTuple):
     low: Lattice  #: (3, N)
     high: Lattice  #: (3, N)
 
-    def subset(self, chosen: Mask | Indices) -> _Elements:
-        members = np.flatnonzero(chosen) if chosen.dtype == bool else chosen
+    def where(self, chosen: Mask) -> _Elements:
+        return self if chosen.all() else self.take(np.flatnonzero(chosen))
+
+    def take(self, members: Indices) -> _Elements:
         return _Elements(self.number[members], self.low.take(members, axis=1), self.high.take(members, axis=1))
 
 
 def _on_lattice(coordinates: Array, cloth: Array) -> Lattice:
     """Whole numbers (3, V) in the order of the coordinates. Beyond the cloth's box all are one: no cloth is there."""
     low = cloth.min(axis=1, keepdims=True)
-    span = max(float((cloth.max(axis=1, keepdims=True) - low).max()), float(np.finfo(np.float64).tiny))
+    span = max(float((cloth.max(axis=1, keepdims=True) - low).max()), SMALLEST_SPAN)
     return np.clip(np.floor((coordinates - low) / span * LATTICE), -1, LATTICE + 1).astype(np.int32)
 
 
@@ -170,12 +174,13 @@ def _box_pairs(mesh: _Mesh, edges: _Elements, triangles: _Elements) -> Iterator[
     edge_class, triangle_class = _size_class(edge_size, unit), _size_class(triangle_size, unit)
     for of_edges in np.unique(edge_class):
         for of_triangles in np.unique(triangle_class):
-            chosen = edges.subset(edge_class == of_edges), triangles.subset(triangle_class == of_triangles)
+            chosen = edges.where(edge_class == of_edges), triangles.where(triangle_class == of_triangles)
             for edge, triangle in _cell_pairs(*chosen):
+                p, q = (end[edge] for end in mesh.ends)
                 apart = np.ones(len(edge), bool)
-                for end in mesh.ends:
-                    for corner in mesh.corners:
-                        apart &= end[edge] != corner[triangle]
+                for corner in mesh.corners:
+                    vertex = corner[triangle]
+                    apart &= (vertex != p) & (vertex != q)
                 yield np.stack([edge[apart], triangle[apart]])
 
 
@@ -184,7 +189,7 @@ def _within_reach(elements: _Elements, others: _Elements) -> _Elements:
     if not len(others.number):
         return others
     low, high = others.low.min(axis=1, keepdims=True), others.high.max(axis=1, keepdims=True)
-    return elements.subset(((elements.low <= high) & (elements.high >= low)).all(axis=0))
+    return elements.where(((elements.low <= high) & (elements.high >= low)).all(axis=0))
 
 
 def _size_class(size: Lattice, unit: float) -> Indices:
@@ -225,12 +230,12 @@ def _by_cell(elements: _Elements, cell: Lattice) -> tuple[_Elements, Indices, In
     order = np.argsort(key, kind="stable")
     key = key[order]
     starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
-    return elements.subset(order), key[starts], np.append(starts, len(key))
+    return elements.take(order), key[starts], np.append(starts, len(key))
 
 
 def _packed(corner: Lattice, cell: Lattice) -> Indices:
-    """Three coordinates in one number. High digits are cut off, so only elements in adjacent cells can be compared:
-    the difference of two of their coordinates is less than two cells, and its sign is the lane's bit below the guard.
+    """Three coordinates in one number. High bits are cut off, so only what lies in adjacent cells can be compared: such
+    coordinates differ by less than four cells, and the bit below the guard is then the sign of the difference.
     """
     shift = [[max(int(length).bit_length() - FINENESS, 0)] for length in cell[:, 0]]
     x, y, z = ((corner >> np.array(shift, np.int32)) & ((1 << (LANE - 1)) - 1)).astype(np.int64)
