@@ -14,7 +14,7 @@ from ..scene import SolverPreset
 @dataclass(frozen=True)
 class NdbParameters:
     system: Literal["newton", "constant"] = "newton"  #: matrix of the global step: the energies' curvature at x, or H
-    accuracy: float = 0.07  #: share of the residual that a Newton step may leave (conjugate gradients)
+    accuracy: float = 0.05  #: share of the residual that a Newton step may leave (conjugate gradients)
     multilevel: bool = True  #: gradients preconditioned on aggregates too, or by each vertex's block alone
     gradients: int = 200  #: most conjugate-gradient iterations of a Newton step
     large_rank: int = 120  #: r̄, columns of U: warm start, and global solves without contact
