@@ -107,7 +107,7 @@ KERNEL void membrane_loss(int t, const vec *x0, const vec *x1, const int *corner
     loss[t] = before - after + dot(p1, a1 - b1) + dot(p2, a2 - b2);
 }
 
-// By how much the larger singular value of F exceeds the strain limit, where there is one.
+// By how much the larger singular value of F exceeds the strain limit; −1 where there is none.
 KERNEL void strain_excess(int t, const vec *x, const int *corners, const vec *rest_inverse, const vec *stiffness,
                           const float *limit, float *excess)
 {
@@ -116,7 +116,7 @@ KERNEL void strain_excess(int t, const vec *x, const int *corners, const vec *re
     deformation_gradient(t, x, corners, rest_inverse[t], &f1, &f2);
     polar_rotation(f1, f2, &r1, &r2, &trace, &determinant);
     float spread = sqrtf(maximum(0.25f * trace * trace - determinant, 0.0f));
-    excess[t] = stiffness[t].w > 0.0f ? 0.5f * trace + spread - limit[t] : 0.0f;
+    excess[t] = stiffness[t].w > 0.0f ? 0.5f * trace + spread - limit[t] : -1.0f;
 }
 
 // A limit that a step leaves exceeded by more than `most` is twice as hard in the next, by at most `least` half as hard.

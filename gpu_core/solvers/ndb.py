@@ -253,13 +253,12 @@ class Ndb:
         elastic = self._elastic_residual if at is None else self.elastic.residual_launches(at, self.z, system)
         if contacts is None:
             return elastic
-        return elastic + contacts.residual_launches(
-            x, self.start, system.residual, system.added, system.total_diagonal
-        )
+        return elastic + contacts.residual_launches(x, self.start, system.residual, system.added, system.total_diagonal)
 
     def _judge(self, report: StepReport, change: float, reached: Any, before: Any, contacts: Contacts | None) -> float:
         """Converged: LG has settled, nothing was cut off, contact was set up where the step ends, and there no triangle
-        is far beyond its strain limit: a small cut may be a long stretch of a short edge.
+        is far beyond its strain limit: a small cut may be a long stretch of a short edge. Nor may what is unsolved feed
+        the cloth: where a limit sets in, a last increment within the tolerance can leave a force that counts.
 
         Returns by how much one is (`Elastic.strain_excess`); infinity in iterations that need not know it.
         """
@@ -279,16 +278,17 @@ class Ndb:
         if early or self.parameters.strain_excess == float("inf"):
             return float("inf")
         excess = self.elastic.strain_excess(reached)
-        report.converged = (
-            report.converged and excess <= self.parameters.strain_excess and not self._fed(reached, contacts)
-        )
+        allowed = self.parameters.strain_excess
+        report.converged = report.converged and excess <= allowed
+        if report.converged and excess > -allowed:
+            report.converged = not self._fed(reached, contacts)
         return excess
 
     def _fed(self, reached: Any, contacts: Contacts | None) -> bool:
-        """Whether what is left unsolved gives the cloth more energy in this step than backward Euler takes.
+        """Whether what is unsolved gives the cloth more energy in this step than backward Euler takes.
 
         On its way d a step adds −r·d − ½ Σ m |Δv|² − loss to the energy, r the residual at its end, loss what the
-        membrane's convexity takes (bending and contact take more). Speeds below `finest` are not asked for.
+        membrane takes by its convexity (bending and contact take more). Speeds below `finest` do not count.
         """
         xp, cloth = self.backend.xp, self.vertices.cloth
         self.backend.sequence(self._residual_launches(contacts, reached))()
