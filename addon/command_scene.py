@@ -16,7 +16,7 @@ from ..gpu_core import cache, job, json_lines
 from ..gpu_core.cache import CacheState
 from ..gpu_core.certificate import certificate
 from ..gpu_core.scene import Scene
-from ..gpu_core.scene_check import check_frame
+from ..gpu_core.scene_check import SceneCheck
 from . import cache_place, cache_status, session
 from .bake_state import Phase
 from .command_file import failures, open_file, save
@@ -154,12 +154,12 @@ def _frames_to_check(asked: FrameRange | None, start: int, done: int) -> FrameRa
 
 
 def _check_frames(scene: Scene, folder: Path, frames: FrameRange, report: Report) -> None:
-    start = scene.settings.frame_start
+    start, scene_check = scene.settings.frame_start, SceneCheck(scene)
     caches = [cache.read_frames(cache.frames_path(folder, cloth.cache_key)) for cloth in scene.cloths]
     reports = {line["frame"]: line for line in json_lines.read(folder / cache.REPORTS)}
     verdicts: list[dict[str, Any]] = []
     for frame in range(frames[0], frames[1] + 1):
-        findings = check_frame(scene, frame, [positions[frame - start] for positions in caches])
+        findings = scene_check.findings(frame, [positions[frame - start] for positions in caches])
         texts = [str(entry) for entry in findings[:FINDINGS_SHOWN]]
         found = certificate(reports.get(frame, {"frame": frame}), {"intersections": len(findings), "findings": texts})
         verdicts.append({**asdict(found), "clean": found.clean})

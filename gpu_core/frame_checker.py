@@ -23,18 +23,18 @@ from . import json_lines
 from .cache import CERTIFICATES, frames_path
 from .job import load
 from .point_cache import read_frames
-from .scene import Scene
-from .scene_check import check_frame
+from .scene_check import SceneCheck
 
 FINDINGS_KEPT = 3  #: per frame, in words
 NICENESS = 19  #: where all cores are busy the solver goes first
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def check(scene: Scene, cache: Path, frame: int) -> dict[str, Any]:
+def check(scene_check: SceneCheck, cache: Path, frame: int) -> dict[str, Any]:
     """The line of certificates.jsonl for a frame of the cache. Raises CacheError, DiskError."""
-    began, index = time.perf_counter(), frame - scene.settings.frame_start
-    found = check_frame(scene, frame, [read_frames(frames_path(cache, c.cache_key))[index] for c in scene.cloths])
+    began, scene = time.perf_counter(), scene_check.scene
+    index = frame - scene.settings.frame_start
+    found = scene_check.findings(frame, [read_frames(frames_path(cache, c.cache_key))[index] for c in scene.cloths])
     return {
         "frame": frame,
         "intersections": len(found),
@@ -110,9 +110,9 @@ def main() -> None:
     if hasattr(signal, "SIGPIPE"):  # of a worker that crashed the log should end with its own last words
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     job, cache = (Path(argument) for argument in sys.argv[1:])
-    scene = load(job)
+    scene_check = SceneCheck(load(job))
     for line in sys.stdin:
-        print(json.dumps(check(scene, cache, int(line))), flush=True)
+        print(json.dumps(check(scene_check, cache, int(line))), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,20 @@
 """The exact check: every edge against every triangle, in float64, decided without a tolerance.
 
-It shares no code with the solver, so that the solver's mistakes cannot hide in it. A uniform grid (one per size class
-of elements) finds the pairs whose boxes overlap; float64 orientations with a forward error bound (Shewchuk 1997) decide
-nearly all of them; a certified separating direction decides coplanar neighbours; what is left goes to
-`exact_predicates`.
+It shares no code with the solver, so that the solver's mistakes cannot hide in it. Three sieves follow each other, and
+each lets every pair through that shares a point:
+
+1. Boxes on a lattice. Coordinates are rounded down to whole numbers. That never changes the order of two values, so
+   boxes that overlap still do, and all that follows is exact. An element lies in the one cell that holds its lowest
+   corner; cells are as long as the longest element, so partners lie in the same or in adjacent cells.
+2. Extents along the diagonals x ± y, y ± z, z ± x: they part nearly all neighbours within a flat sheet.
+3. float64 orientations with a forward error bound (Shewchuk 1997); a certified separating direction decides coplanar
+   neighbours; what is left goes to `exact_predicates`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,15 +23,23 @@ from .exact_predicates import segment_meets_triangle
 
 Array = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
+Lattice = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
 
 ORIENTATION_ERROR = 8 * np.finfo(np.float64).eps  # Shewchuk's bound is (7 + 56ε)ε with ε = eps / 2
 PROJECTION_ERROR = 8 * np.finfo(np.float64).eps  # two roundings for the difference, three for the dot product, doubled
 UNDERFLOW = 1e-200  # what products of numbers below LARGEST_COORDINATE can lose to underflow, with room to spare
 LARGEST_COORDINATE = 1e70  # keeps products of four differences finite
-PAIRS_AT_ONCE = 1 << 17  # a chunk's arrays stay in the cache
-CELL_FACTOR = 1.25  # cell size over the median triangle: a regular mesh then falls into one size class
-LEVELS = 40  # size classes, and bits of a cell coordinate
+PAIRS_AT_ONCE = 1 << 16  # a chunk's arrays stay in the cache
+LATTICE = 1 << 29  # points along the cloth's longest side
+SMALLEST_SPAN = 1e-200  # of the cloth: LARGEST_COORDINATE over it is finite
+CLASS_TOP, CLASS_RATIO = 1.5, 4.0  # size classes end at CLASS_TOP · CLASS_RATIO^n medians: a regular mesh is one class
+ROW_Y, ROW_Z = 19349663, 83492791  # Teschner et al. 2003; neighbours along x have neighbouring keys
+ROWS = [y * ROW_Y + z * ROW_Z for y in (-1, 0, 1) for z in (-1, 0, 1)]
+LANE = 21  # bits of one packed coordinate, the highest of which keeps the borrow of a difference from the next lane
+FINENESS = 14  # bits of a cell's length therein
+GUARD = sum(1 << (LANE * axis + LANE - 1) for axis in range(3))
+SIGN = GUARD >> 1
 
 
 def unique_edges(triangles: npt.NDArray[np.integer]) -> Indices:
@@ -61,32 +75,28 @@ def intersections(
     edges = unique_edges(triangles) if edges is None else np.asarray(edges, np.int64).reshape(-1, 2)
     _refuse_bad_input(positions, triangles, edges)
     start = len(vertices) if collider_start is None else collider_start
-    edge_is_collider, triangle_is_collider = edges[:, 0] >= start, triangles[:, 0] >= start
+    if start == 0:
+        return np.empty((0, 2), np.int64)
     mesh = _Mesh(positions, triangles, edges)
-    every_triangle = np.arange(len(triangles))
+    lattice = _on_lattice(mesh.coordinates, mesh.coordinates[:, :start])
+    every_edge, every_triangle = _elements(lattice, mesh.ends), _elements(lattice, mesh.corners)
+    edge_is_collider, triangle_is_collider = edges[:, 0] >= start, triangles[:, 0] >= start
     found = [
-        _search(mesh, np.flatnonzero(~edge_is_collider), every_triangle),
-        _search(mesh, np.flatnonzero(edge_is_collider), every_triangle[~triangle_is_collider]),
+        _search(mesh, every_edge.where(~edge_is_collider), every_triangle),
+        _search(mesh, every_edge.where(edge_is_collider), every_triangle.where(~triangle_is_collider)),
     ]
     pairs = np.concatenate(found)
     return pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
 
 
 class _Mesh:
-    """The arrays of one check, with coordinates in rows so that gathers give contiguous x, y and z."""
+    """The arrays of one check, with coordinates and corners in rows: gathers are faster along them."""
 
     def __init__(self, vertices: Array, triangles: Indices, edges: Indices) -> None:
         self.coordinates = np.ascontiguousarray(vertices.T)
-        self.triangles, self.edges = triangles, edges
-        self.edge_low, self.edge_high = _boxes(self.coordinates, edges)
-        self.triangle_low, self.triangle_high = _boxes(self.coordinates, triangles)
-        extent = (self.triangle_high - self.triangle_low).sum(axis=1)
-        self.axes = np.argsort(extent, kind="stable")  # layers are thinnest across: that axis parts most boxes
-
-
-def _boxes(coordinates: Array, elements: Indices) -> tuple[Array, Array]:
-    corners = coordinates[:, elements]
-    return corners.min(axis=2), corners.max(axis=2)
+        x, y, z = self.coordinates
+        self.diagonals = (x + y, y + z, z + x, x - y, y - z, z - x)
+        self.ends, self.corners = ([*elements.T.astype(np.int32)] for elements in (edges, triangles))
 
 
 def _refuse_bad_input(vertices: Array, triangles: Indices, edges: Indices) -> None:
@@ -98,87 +108,149 @@ def _refuse_bad_input(vertices: Array, triangles: Indices, edges: Indices) -> No
             raise ValueError(f"a {name} names a vertex that does not exist")
 
 
-def _search(mesh: _Mesh, edges: Indices, triangles: Indices) -> Indices:
+def _search(mesh: _Mesh, edges: _Elements, triangles: _Elements) -> Indices:
     found = [np.empty((0, 2), np.int64)]
-    for edge, triangle in _box_pairs(mesh, edges, triangles):
+    for edge, triangle in _batches(_box_pairs(mesh, edges, triangles)):
+        edge, triangle = _not_parted_by_diagonals(mesh, edge, triangle)
         meets = _meet(mesh, edge, triangle)
         found.append(np.stack([edge[meets], triangle[meets]], axis=1))
     return np.concatenate(found)
 
 
-# Broad phase ----------------------------------------------------------------------------------------------------------
+def _batches(chunks: Iterator[Indices]) -> Iterator[Indices]:
+    """The same pairs in larger chunks: what is left of one is often short."""
+    waiting, size = [], 0
+    for chunk in chunks:
+        waiting.append(chunk)
+        size += chunk.shape[1]
+        if size >= PAIRS_AT_ONCE:
+            yield np.concatenate(waiting, axis=1)
+            waiting, size = [], 0
+    if size:
+        yield np.concatenate(waiting, axis=1)
 
 
-def _box_pairs(mesh: _Mesh, edges: Indices, triangles: Indices) -> Iterator[tuple[Indices, Indices]]:
-    """Chunks of (edge, triangle) whose closed boxes overlap and that share no vertex, each pair once."""
-    if not len(edges) or not len(triangles):
+# Boxes on a lattice ---------------------------------------------------------------------------------------------------
+
+
+class _Elements(NamedTuple):
+    """Edges or triangles and their boxes."""
+
+    number: Indices  #: (N,)
+    low: Lattice  #: (3, N)
+    high: Lattice  #: (3, N)
+
+    def where(self, chosen: Mask) -> _Elements:
+        return self if chosen.all() else self.take(np.flatnonzero(chosen))
+
+    def take(self, members: Indices) -> _Elements:
+        return _Elements(self.number[members], self.low.take(members, axis=1), self.high.take(members, axis=1))
+
+
+def _on_lattice(coordinates: Array, cloth: Array) -> Lattice:
+    """Whole numbers (3, V) in the order of the coordinates. Beyond the cloth's box all are one: no cloth is there."""
+    low = cloth.min(axis=1, keepdims=True)
+    span = max(float((cloth.max(axis=1, keepdims=True) - low).max()), SMALLEST_SPAN)
+    return np.clip(np.floor((coordinates - low) / span * LATTICE), -1, LATTICE + 1).astype(np.int32)
+
+
+def _elements(lattice: Lattice, corners: list[npt.NDArray[np.int32]]) -> _Elements:
+    low = lattice.take(corners[0], axis=1)
+    high = low.copy()
+    for corner in corners[1:]:
+        point = lattice.take(corner, axis=1)
+        np.minimum(low, point, out=low)
+        np.maximum(high, point, out=high)
+    return _Elements(np.arange(len(corners[0])), low, high)
+
+
+def _box_pairs(mesh: _Mesh, edges: _Elements, triangles: _Elements) -> Iterator[Indices]:
+    """Chunks (2, K) of (edge, triangle) whose boxes overlap and that share no vertex, each pair once."""
+    edges, triangles = _within_reach(edges, triangles), _within_reach(triangles, edges)
+    if not len(edges.number) or not len(triangles.number):
         return
-    origin = np.minimum(mesh.edge_low[:, edges].min(axis=1), mesh.triangle_low[:, triangles].min(axis=1))
-    span = np.maximum(mesh.edge_high[:, edges].max(axis=1), mesh.triangle_high[:, triangles].max(axis=1)) - origin
-    edge_extent = (mesh.edge_high[:, edges] - mesh.edge_low[:, edges]).max(axis=0)
-    triangle_extent = (mesh.triangle_high[:, triangles] - mesh.triangle_low[:, triangles]).max(axis=0)
-    smallest_cell = max(float(span.max()) * 2.0**-LEVELS, float(np.finfo(np.float64).tiny))
-    unit = max(CELL_FACTOR * float(np.median(triangle_extent)), smallest_cell)
-    edge_level, triangle_level = (_levels(extent, unit, smallest_cell) for extent in (edge_extent, triangle_extent))
-    for of_edges in np.unique(edge_level):
-        for of_triangles in np.unique(triangle_level):
-            cell = unit * 2.0 ** float(max(of_edges, of_triangles))
-            yield from _grid_pairs(
-                mesh, edges[edge_level == of_edges], triangles[triangle_level == of_triangles], origin, cell
-            )
+    edge_size, triangle_size = ((elements.high - elements.low).max(axis=0) for elements in (edges, triangles))
+    unit = CLASS_TOP * max(float(np.median(triangle_size)), 1.0)
+    edge_class, triangle_class = _size_class(edge_size, unit), _size_class(triangle_size, unit)
+    for of_edges in np.unique(edge_class):
+        for of_triangles in np.unique(triangle_class):
+            chosen = edges.where(edge_class == of_edges), triangles.where(triangle_class == of_triangles)
+            for edge, triangle in _cell_pairs(*chosen):
+                p, q = (end[edge] for end in mesh.ends)
+                apart = np.ones(len(edge), bool)
+                for corner in mesh.corners:
+                    vertex = corner[triangle]
+                    apart &= (vertex != p) & (vertex != q)
+                yield np.stack([edge[apart], triangle[apart]])
 
 
-def _levels(extent: Array, unit: float, smallest_cell: float) -> Indices:
-    """Size class of each element: its cells are unit · 2^level and at least as long as the element."""
-    return np.ceil(np.log2(np.maximum(extent, smallest_cell) / unit)).astype(np.int64)
+def _within_reach(elements: _Elements, others: _Elements) -> _Elements:
+    """Those that touch the box about all others."""
+    if not len(others.number):
+        return others
+    low, high = others.low.min(axis=1, keepdims=True), others.high.max(axis=1, keepdims=True)
+    return elements.where(((elements.low <= high) & (elements.high >= low)).all(axis=0))
 
 
-def _grid_pairs(
-    mesh: _Mesh, edges: Indices, triangles: Indices, origin: Array, cell: float
-) -> Iterator[tuple[Indices, Indices]]:
-    edge_member, edge_cell = _cells(mesh.edge_low[:, edges], mesh.edge_high[:, edges], origin, cell)
-    member, triangle_cell = _cells(mesh.triangle_low[:, triangles], mesh.triangle_high[:, triangles], origin, cell)
-    keys = _hash(triangle_cell)
-    order = np.argsort(keys, kind="stable")
-    keys, member = keys[order], member[order]
-    edge_keys = _hash(edge_cell)
-    first = np.searchsorted(keys, edge_keys, "left")
-    count = np.searchsorted(keys, edge_keys, "right") - first
-    busy = np.flatnonzero(count)
-    ends = np.cumsum(count[busy])
+def _size_class(size: Lattice, unit: float) -> Indices:
+    return np.ceil(np.log(np.maximum(size, 1) / unit) / np.log(CLASS_RATIO)).astype(np.int64)
+
+
+def _cell_pairs(edges: _Elements, triangles: _Elements) -> Iterator[tuple[Indices, Indices]]:
+    """Chunks of (edge, triangle) whose boxes overlap, shared vertices included."""
+    longest = [(elements.high - elements.low).max(axis=1, keepdims=True) for elements in (edges, triangles)]
+    cell = np.maximum(*longest) + 1
+    edges, edge_keys, edge_starts = _by_cell(edges, cell)
+    triangles, triangle_keys, triangle_starts = _by_cell(triangles, cell)
+    edge_low, edge_high = _packed(edges.low, cell), _packed(edges.high, cell) | GUARD
+    triangle_low, triangle_high = _packed(triangles.low, cell), _packed(triangles.high, cell) | GUARD
+    cell_of_triangle = np.repeat(np.arange(len(triangle_keys)), np.diff(triangle_starts))
+    for row in ROWS:
+        first = edge_starts[np.searchsorted(edge_keys, triangle_keys + (row - 1), "left")]
+        count = edge_starts[np.searchsorted(edge_keys, triangle_keys + (row + 1), "right")] - first
+        busy = np.flatnonzero(count[cell_of_triangle])
+        first, count = first[cell_of_triangle[busy]], count[cell_of_triangle[busy]]
+        for here in _chunks(count):
+            run = count[here]
+            edge = _runs(first[here], run)
+            low, high = (np.repeat(corner[busy[here]], run) for corner in (triangle_low, triangle_high))
+            below, above = edge_high[edge] - low, high - edge_low[edge]
+            pair = np.flatnonzero(((below | above) & SIGN) == 0)
+            triangle = np.repeat(busy[here], run)[pair]
+            yield edges.number[edge[pair]], triangles.number[triangle]
+
+
+def _by_cell(elements: _Elements, cell: Lattice) -> tuple[_Elements, Indices, Indices]:
+    """The elements in the order of their cells' keys, the keys, and where the elements of each begin, and the end.
+
+    Two cells may share a key: that only adds candidates, which the boxes sort out.
+    """
+    x, y, z = (elements.low // cell).astype(np.int64)
+    key = x + ROW_Y * y + ROW_Z * z
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    starts = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+    return elements.take(order), key[starts], np.append(starts, len(key))
+
+
+def _packed(corner: Lattice, cell: Lattice) -> Indices:
+    """Three coordinates in one number. High bits are cut off, so only what lies in adjacent cells can be compared: such
+    coordinates differ by less than four cells, and the bit below the guard is then the sign of the difference.
+    """
+    shift = [[max(int(length).bit_length() - FINENESS, 0)] for length in cell[:, 0]]
+    x, y, z = ((corner >> np.array(shift, np.int32)) & ((1 << (LANE - 1)) - 1)).astype(np.int64)
+    return x | y << LANE | z << (2 * LANE)
+
+
+def _chunks(count: Indices) -> Iterator[slice]:
+    """Slices of the runs with about PAIRS_AT_ONCE pairs each."""
+    ends = np.cumsum(count)
     start = 0
-    while start < len(busy):
+    while start < len(count):
         before = ends[start - 1] if start else 0
         stop = max(start + 1, int(np.searchsorted(ends, before + PAIRS_AT_ONCE, "right")))
-        entries = busy[start:stop]
-        entry = np.repeat(entries, count[entries])
-        triangle = triangles[member[_runs(first[entries], count[entries])]]
-        keep = _overlap_here(mesh, edges[edge_member[entry]], triangle, edge_cell[:, entry], origin, cell)
-        yield edges[edge_member[entry[keep]]], triangle[keep]
+        yield slice(start, stop)
         start = stop
-
-
-def _cells(low: Array, high: Array, origin: Array, cell: float) -> tuple[Indices, Indices]:
-    """Every (member, cell) with the member's box touching the cell; cells as (3, C) integer coordinates."""
-    first, last = _cell_of(low, origin, cell), _cell_of(high, origin, cell)
-    size = last - first + 1
-    count = size.prod(axis=0)
-    member = np.repeat(np.arange(len(count)), count)
-    number = _runs(np.zeros_like(count), count)
-    rest, x = np.divmod(number, size[0, member])
-    z, y = np.divmod(rest, size[1, member])
-    return member, first[:, member] + np.stack([x, y, z])
-
-
-def _cell_of(points: Array, origin: Array, cell: float) -> Indices:
-    return np.floor((points - origin[:, None]) / cell).astype(np.int64)
-
-
-def _hash(cells: Indices) -> Indices:
-    """One key a cell. Two cells may share a key: that only adds candidates, which the boxes sort out."""
-    primes = np.array([73856093, 19349663, 83492791], np.int64)  # Teschner et al. 2003
-    keys: Indices = (cells * primes[:, None]).sum(axis=0)
-    return keys
 
 
 def _runs(first: Indices, count: Indices) -> Indices:
@@ -187,34 +259,26 @@ def _runs(first: Indices, count: Indices) -> Indices:
     return np.repeat(starts, count) + np.arange(int(count.sum()))
 
 
-def _overlap_here(
-    mesh: _Mesh, edge: Indices, triangle: Indices, cell_of_entry: Indices, origin: Array, cell: float
-) -> Indices:
-    """Indices of the pairs whose boxes overlap, share no vertex, and whose common corner lies in this very cell.
-
-    The last makes each pair appear once: of all cells both boxes touch, the one that holds the lowest common corner
-    counts.
-    """
-    keep = np.arange(len(edge))
-    for axis in mesh.axes:
-        e, t = edge[keep], triangle[keep]
-        corner = np.maximum(mesh.edge_low[axis, e], mesh.triangle_low[axis, t])
-        overlap = corner <= np.minimum(mesh.edge_high[axis, e], mesh.triangle_high[axis, t])
-        overlap &= np.floor((corner - origin[axis]) / cell) == cell_of_entry[axis, keep]
-        keep = keep[overlap]
-    ends, corners = mesh.edges[edge[keep]], mesh.triangles[triangle[keep]]
-    shares: Mask = (ends[:, :, None] == corners[:, None, :]).any(axis=(1, 2))
-    return keep[~shares]
+# Floating point -------------------------------------------------------------------------------------------------------
 
 
-# Narrow phase ---------------------------------------------------------------------------------------------------------
+def _not_parted_by_diagonals(mesh: _Mesh, edge: Indices, triangle: Indices) -> tuple[Indices, Indices]:
+    """The pairs whose extents along every diagonal overlap. Rounding a sum keeps the order too: no bound is needed."""
+    for height in mesh.diagonals:
+        p, q = (height[end[edge]] for end in mesh.ends)
+        a, b, c = (height[corner[triangle]] for corner in mesh.corners)
+        above = np.minimum(p, q) > np.maximum(np.maximum(a, b), c)
+        below = np.maximum(p, q) < np.minimum(np.minimum(a, b), c)
+        kept = np.flatnonzero(~(above | below))
+        edge, triangle = edge[kept], triangle[kept]
+    return edge, triangle
 
 
 def _meet(mesh: _Mesh, edge: Indices, triangle: Indices) -> Mask:
     """For each pair whether the closed edge and the closed triangle share a point."""
     result = np.zeros(len(edge), bool)
-    p, q = (mesh.coordinates[:, mesh.edges[edge, k]] for k in range(2))
-    a, b, c = (mesh.coordinates[:, mesh.triangles[triangle, k]] for k in range(3))
+    p, q = (mesh.coordinates.take(end[edge], axis=1) for end in mesh.ends)
+    a, b, c = (mesh.coordinates.take(corner[triangle], axis=1) for corner in mesh.corners)
     side_p, side_q = _orientation(a, b, c, p), _orientation(a, b, c, q)
     open_pairs = np.flatnonzero((side_p == 0) | (side_p != side_q))
     p, q, a, b, c = (points[:, open_pairs] for points in (p, q, a, b, c))

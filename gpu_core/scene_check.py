@@ -42,59 +42,66 @@ def to_world(cloth: Cloth, cached: npt.NDArray[np.float32], frame_index: int) ->
 
 
 def check_frame(scene: Scene, frame: int, cached: Sequence[npt.NDArray[np.float32]]) -> list[Finding]:
-    """Every edge of every cloth and collider against every triangle, at `frame`.
+    """`SceneCheck.findings` of a single frame."""
+    return SceneCheck(scene).findings(frame, cached)
 
-    Cloth against itself, cloth against cloth and cloth against collider; colliders among themselves are not looked at.
-    Self-intersections count even where the scene has self-collision off: they are in the picture.
 
-    Args:
-        scene: the baked scene.
-        frame: scene frame, within the scene's range.
-        cached: for each cloth its frame (N, 3) as it lies in the cache: object space, float32.
+class SceneCheck:
+    """All objects of a scene as one mesh, cloths first, and the way back to names and local indices.
 
-    Raises:
-        ValueError: the frame is outside the range, or vertex counts do not match.
+    What is the same in every frame is made once.
     """
-    settings = scene.settings
-    if not settings.frame_start <= frame <= settings.frame_end:
-        raise ValueError(f"frame {frame} is outside {settings.frame_start}..{settings.frame_end}")
-    index = frame - settings.frame_start
-    for cloth, positions in zip(scene.cloths, cached, strict=True):
-        if positions.shape != cloth.positions.shape:
-            raise ValueError(f"{cloth.name}: the frame has {len(positions)} vertices, the mesh {len(cloth.positions)}")
-    cloth_worlds = [to_world(cloth, positions, index) for cloth, positions in zip(scene.cloths, cached, strict=True)]
-    collider_worlds = [
-        np.asarray(collider.positions[index if collider.animated else 0], np.float64) for collider in scene.colliders
-    ]
-    return _Stack(scene.cloths, scene.colliders, cloth_worlds + collider_worlds).findings(frame)
 
-
-class _Stack:
-    """All objects of a frame as one mesh, cloths first, and the way back to names and local indices."""
-
-    def __init__(self, cloths: Sequence[Cloth], colliders: Sequence[Collider], worlds: Sequence[Array]) -> None:
-        objects: list[Cloth | Collider] = [*cloths, *colliders]
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        objects: list[Cloth | Collider] = [*scene.cloths, *scene.colliders]
         self.names = [entry.name for entry in objects]
-        self.vertex_start = np.cumsum([0, *(len(world) for world in worlds)])
+        sizes = [len(cloth.positions) for cloth in scene.cloths] + [body.positions.shape[1] for body in scene.colliders]
+        self.vertex_start = np.cumsum([0, *sizes])
         self.triangle_start = np.cumsum([0, *(len(entry.triangles) for entry in objects)])
-        self.collider_start = int(self.vertex_start[len(cloths)])
-        self.vertices = np.concatenate(worlds)
+        self.collider_start = int(self.vertex_start[len(scene.cloths)])
         starts = self.vertex_start[:-1]
         self.triangles = np.concatenate(
             [np.asarray(entry.triangles, np.int64) + start for entry, start in zip(objects, starts, strict=True)]
         )
         self.edges = unique_edges(self.triangles)
 
-    def findings(self, frame: int) -> list[Finding]:
-        pairs = intersections(self.vertices, self.triangles, self.edges, self.collider_start)
-        return [self._finding(frame, int(edge), int(triangle)) for edge, triangle in pairs]
+    def findings(self, frame: int, cached: Sequence[npt.NDArray[np.float32]]) -> list[Finding]:
+        """Every edge of every cloth and collider against every triangle, at `frame`.
 
-    def _finding(self, frame: int, edge: int, triangle: int) -> Finding:
+        Cloth against itself, cloth against cloth and cloth against collider; colliders among themselves are not looked
+        at. Self-intersections count even where the scene has self-collision off: they are in the picture.
+
+        Args:
+            frame: scene frame, within the scene's range.
+            cached: for each cloth its frame (N, 3) as it lies in the cache: object space, float32.
+
+        Raises:
+            ValueError: the frame is outside the range, or vertex counts do not match.
+        """
+        vertices = self._vertices(frame, cached)
+        pairs = intersections(vertices, self.triangles, self.edges, self.collider_start)
+        return [self._finding(frame, vertices, int(edge), int(triangle)) for edge, triangle in pairs]
+
+    def _vertices(self, frame: int, cached: Sequence[npt.NDArray[np.float32]]) -> Array:
+        settings, cloths = self.scene.settings, self.scene.cloths
+        if not settings.frame_start <= frame <= settings.frame_end:
+            raise ValueError(f"frame {frame} is outside {settings.frame_start}..{settings.frame_end}")
+        index = frame - settings.frame_start
+        for cloth, positions in zip(cloths, cached, strict=True):
+            if positions.shape != cloth.positions.shape:
+                text = f"the frame has {len(positions)} vertices, the mesh {len(cloth.positions)}"
+                raise ValueError(f"{cloth.name}: {text}")
+        worlds = [to_world(cloth, positions, index) for cloth, positions in zip(cloths, cached, strict=True)]
+        bodies = [body.positions[index if body.animated else 0] for body in self.scene.colliders]
+        return np.concatenate([*worlds, *(np.asarray(positions, np.float64) for positions in bodies)])
+
+    def _finding(self, frame: int, vertices: Array, edge: int, triangle: int) -> Finding:
         ends = self.edges[edge]
         owner = int(np.searchsorted(self.vertex_start, ends[0], "right")) - 1
         other = int(np.searchsorted(self.triangle_start, triangle, "right")) - 1
         first, second = (int(end - self.vertex_start[owner]) for end in ends)
-        x, y, z = self.vertices[ends].mean(axis=0).tolist()
+        x, y, z = vertices[ends].mean(axis=0).tolist()
         return Finding(
             frame,
             self.names[owner],

@@ -59,11 +59,11 @@ public:
 
     void run(const Launch &launch)
     {
-        const int smallest = 64, chunks_per_thread = 4;
+        const int worth_sharing = 128, smallest = 16, chunks_per_thread = 4;
         int threads = count_ + 1;
         int chunk = launch.count / (threads * chunks_per_thread);
         if (chunk < smallest) chunk = smallest;
-        if (threads == 1 || launch.count <= 2 * smallest) {
+        if (threads == 1 || launch.count <= worth_sharing) {
             launch.range(0, launch.count, launch.slot);
             return;
         }
@@ -82,7 +82,7 @@ public:
     }
 
 private:
-    static const int spins = 2000, closed = 1 << 20;
+    static const int spins = 20000, closed = 1 << 20;
 
     void work()
     {

@@ -14,6 +14,7 @@ from taffeta.gpu_core.cache import CacheWriter, verify
 from taffeta.gpu_core.certificate import Certificate, certificate, read, summary
 from taffeta.gpu_core.frame_checker import FrameChecker, check
 from taffeta.gpu_core.job import save
+from taffeta.gpu_core.scene_check import SceneCheck
 from taffeta.tests.gpu_core.small_scene import small_scene
 from taffeta.tests.gpu_core.test_simulator import squeezed_scene
 
@@ -54,10 +55,10 @@ def test_a_frame_that_intersects_is_found_in_the_cache_itself(baked):
     frames = np.array(point_cache.read_frames(path))
     frames[2, 44] -= np.float32([0, 0, 1.0])  # a vertex in the middle, drawn through the ball
     path.write_bytes(path.read_bytes()[:32] + frames.tobytes())
-    found = check(scene, cache, 13)
+    found = check(SceneCheck(scene), cache, 13)
     assert found["intersections"] > 0
     assert any("Ball" in text for text in found["findings"])
-    assert check(scene, cache, 12)["intersections"] == 0
+    assert check(SceneCheck(scene), cache, 12)["intersections"] == 0
 
 
 def test_frames_that_were_not_checked_are_checked_when_the_bake_is_resumed(baked, tmp_path):

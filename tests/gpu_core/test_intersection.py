@@ -10,10 +10,11 @@ import ipctk
 import numpy as np
 import pytest
 
+from taffeta.gpu_core import intersection
 from taffeta.gpu_core.exact_predicates import segment_meets_triangle
 from taffeta.gpu_core.intersection import intersections, unique_edges
 from taffeta.gpu_core.scene import Cloth, Collider, Scene, Settings
-from taffeta.gpu_core.scene_check import check_frame, to_world
+from taffeta.gpu_core.scene_check import SceneCheck, check_frame, to_world
 from taffeta.tests.gpu_core.small_scene import sheet
 
 TRIANGLE = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
@@ -61,6 +62,16 @@ def brute_force(vertices, triangles, edges, collider_start=None):
         and not (edges[e][0] >= start and triangles[t][0] >= start)
         and segment_meets_triangle(vertices[edges[e]], vertices[triangles[t]])
     ]
+
+
+def by_boxes(vertices, triangles, edges, start):
+    """The exact predicate on every pair whose float64 boxes overlap: for meshes too large for `brute_force`."""
+    ends, corners = vertices[edges], vertices[triangles]
+    low = np.maximum(ends.min(axis=1)[:, None], corners.min(axis=1))
+    candidates = (low <= np.minimum(ends.max(axis=1)[:, None], corners.max(axis=1))).all(axis=2)
+    candidates &= (edges[:, None, :, None] != triangles[None, :, None, :]).all(axis=(2, 3))
+    candidates &= (edges[:, :1] < start) | (triangles[:, 0] < start)
+    return [(e, t) for e, t in np.argwhere(candidates).tolist() if segment_meets_triangle(ends[e], corners[t])]
 
 
 SHAPES = [
@@ -181,6 +192,68 @@ def test_elements_of_very_different_size_are_found():
     assert {triangle for _, triangle in found} >= {len(triangles) - 2, len(triangles) - 1}
 
 
+def crumpled(random):
+    """Folds, and creases in them."""
+    flat, triangles = sheet(16)
+    x, y = flat[:, 0], flat[:, 1]
+    folds = np.stack([0.3 * np.sin(9 * x + y), y + 0.1 * np.cos(7 * x), 0.2 * np.cos(8 * x - 2 * y)], axis=1)
+    return folds + random.normal(size=flat.shape) * 0.006, triangles
+
+
+def spread(random):
+    """Triangles of all sizes over seven decades, in clumps."""
+    centres = random.random((6, 1, 3))[random.integers(6, size=300)] + random.normal(size=(300, 1, 3)) * 0.02
+    sizes = 10.0 ** random.uniform(-7, 0, size=(300, 1, 1))
+    return (centres + sizes * random.normal(size=(300, 3, 3))).reshape(-1, 3), np.arange(900).reshape(-1, 3)
+
+
+def packed(random):
+    """Corners on a coarse lattice: all touch, many coincide, some have no area."""
+    vertices = random.integers(0, 9, size=(200, 3)).astype(float)
+    return vertices, np.array([random.choice(200, 3, replace=False) for _ in range(60)])
+
+
+def needles(random):
+    """Long and thin, along and across the axes, in a thin layer."""
+    start = random.random((200, 1, 3)) * [1, 1, 1e-3]
+    along = np.eye(3)[random.integers(3, size=200)] + random.normal(size=(200, 3)) * random.choice([0, 0.1], (200, 1))
+    corners = np.array([0, 0.5, 1])[:, None] * along[:, None, :] + random.normal(size=(200, 3, 3)) * 1e-4
+    return (start + corners).reshape(-1, 3), np.arange(600).reshape(-1, 3)
+
+
+@pytest.mark.parametrize("make", [crumpled, spread, packed, needles])
+@pytest.mark.parametrize("scale", [1.0, 1e-30, 1e30])
+def test_no_sieve_loses_a_pair(make, scale):
+    """As one cloth, and with half of it a collider that reaches far beyond the cloth."""
+    vertices, triangles = make(np.random.default_rng(5))
+    edges = unique_edges(triangles)
+    for start in (len(vertices), len(vertices) // 2):
+        moved = np.array(vertices)
+        moved[(start + len(vertices)) // 2 :] *= 1e6
+        found = [tuple(pair) for pair in intersections(moved * scale, triangles, edges, start).tolist()]
+        assert found == by_boxes(moved * scale, triangles, edges, start)
+        assert len(found) > 10
+
+
+@pytest.mark.parametrize("at_once", [1, 1000])
+def test_how_many_pairs_are_looked_at_together_changes_nothing(at_once, monkeypatch):
+    vertices, triangles = crumpled(np.random.default_rng(6))
+    expected = intersections(vertices, triangles)
+    monkeypatch.setattr(intersection, "PAIRS_AT_ONCE", at_once)
+    assert len(expected) > 10
+    assert np.array_equal(intersections(vertices, triangles), expected)
+
+
+def test_a_cloth_without_extent_is_found_in_a_triangle_without_end():
+    point = np.full((3, 3), 0.25)
+    for size in (1.0, 1e69):
+        triangle = np.array([[0, 0, 0.25], [size, 0, 0.25], [0, size, 0.25]])
+        vertices, triangles = np.concatenate([point, triangle]), np.array([[0, 1, 2], [3, 4, 5]])
+        assert {t for _, t in intersections(vertices, triangles, collider_start=3).tolist()} == {1}
+        lifted = vertices + np.array([[0, 0, 1e-9]] * 3 + [[0, 0, 0]] * 3)
+        assert len(intersections(lifted, triangles, collider_start=3)) == 0
+
+
 def test_moving_a_mesh_far_from_the_origin_does_not_blur_the_verdict():
     vertices, triangles = sheet(12)
     layers = np.concatenate([vertices, vertices + np.array([0.03, 0.02, 2.0**-20])])
@@ -217,16 +290,16 @@ def test_nothing_intersects_nothing():
     assert intersections(TRIANGLE, np.array([[0, 1, 2]])).shape == (0, 2)
 
 
-def test_ten_thousand_vertices_close_packed_take_less_than_two_seconds():
-    """Fifty layers a millimetre apart. It takes 0.4 s on one quiet core; the margin is for busy machines."""
+def test_ten_thousand_vertices_close_packed_take_less_than_a_third_of_a_second():
+    """Fifty layers a millimetre apart. It takes 0.05 s of processor time; the margin is for busy machines."""
     vertices, triangles = sheet(100)
     position = vertices[:, 0] * 50
     layer = np.floor(position)
     within = np.where(layer % 2 == 0, position - layer, 1 - (position - layer))
     folded = np.stack([within / 50, vertices[:, 1], vertices[:, 0] * 0.05], axis=1)
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert len(intersections(folded, triangles)) == 0
-    assert time.perf_counter() - begin < 2.0
+    assert time.process_time() - begin < 0.33
 
 
 def test_a_frame_is_checked_in_world_space_and_findings_name_object_and_place():
@@ -246,6 +319,21 @@ def test_a_frame_is_checked_in_world_space_and_findings_name_object_and_place():
     first, second = findings[0].edge
     assert str(findings[0]).startswith(f"frame 6: the edge {first}–{second} of Curtain meets triangle")
     assert all(-0.1 <= x <= 1.1 for f in findings for x in f.place)
+
+
+def test_a_check_that_is_kept_says_of_each_frame_what_a_new_one_says():
+    vertices, triangles = sheet(6)
+    ball = 0.5 * vertices[:, [0, 2, 1]] + [0.2, 0.55, -0.25]
+    body = Collider("Ball", triangles, np.stack([ball, 3 + ball, ball + 0.1]).astype(np.float32))
+    scene = Scene((Cloth("Sheet", triangles, vertices, vertices),), (body,), Settings(frame_start=1, frame_end=3))
+    kept = SceneCheck(scene)
+    counts = []
+    for frame in (1, 2, 3, 1):
+        cached = [(vertices * (1 + 0.1 * frame)).astype(np.float32)]
+        found = kept.findings(frame, cached)
+        assert found == check_frame(scene, frame, cached)
+        counts.append(len(found))
+    assert counts[0] == counts[3] > 0 == counts[1]
 
 
 def test_a_frame_that_does_not_fit_the_scene_is_refused():
