@@ -31,7 +31,7 @@ THEMES: dict[str, tuple[Scenario, ...]] = {
     ),
     "stick_slip": (stick_slip.capstan, stick_slip.spring_block, stick_slip.pushed_strip),
     "damping": (damping.membrane_mode, damping.pendulum, damping.order, damping.order_of_a_jerk),
-    "energy": (energy.free_run, energy.collision),
+    "energy": (energy.free_run, energy.thrown, energy.shut, energy.collision),
     "symmetry": (symmetry.mirror, symmetry.mirror_of_folds, symmetry.numbering, symmetry.numbering_of_folds),
     "rest": (rest.flat, rest.drape, rest.stack, rest.pile),
     "drape": (drape.cusick, drape.refinement),

@@ -42,20 +42,35 @@ FUNCTION void deformation_gradient(int t, const vec *x, const int *corners, vec 
     *f1 = d.x * e1 + d.z * e2, *f2 = d.y * e1 + d.w * e2;
 }
 
+// −∂E/∂F by columns. True where the strain limit acts.
+FUNCTION bool membrane_stress(vec f1, vec f2, vec r1, vec r2, float trace, float determinant, vec k, float limit, vec *p1,
+                              vec *p2)
+{
+    vec c1, c2;
+    *p1 = k.x * (r1 - f1) + k.y * (direction(f1, r1) - f1);
+    *p2 = k.x * (r2 - f2) + k.z * (direction(f2, r2) - f2);
+    if (k.w <= 0.0f || !limit_stretch(f1, f2, r1, r2, trace, determinant, limit, &c1, &c2)) return false;
+    *p1 = *p1 + k.w * (c1 - f1);
+    *p2 = *p2 + k.w * (c2 - f2);
+    return true;
+}
+
 FUNCTION void membrane_force(int t, vec f1, vec f2, vec r1, vec r2, float trace, float determinant, vec d, vec k,
                              float limit, vec *force, float *limited)
 {
-    vec c1, c2;
-    vec p1 = k.x * (r1 - f1) + k.y * (direction(f1, r1) - f1);
-    vec p2 = k.x * (r2 - f2) + k.z * (direction(f2, r2) - f2);
-    limited[t] = 0.0f;
-    if (k.w > 0.0f && limit_stretch(f1, f2, r1, r2, trace, determinant, limit, &c1, &c2)) {
-        limited[t] = k.w;
-        p1 = p1 + k.w * (c1 - f1);
-        p2 = p2 + k.w * (c2 - f2);
-    }
+    vec p1, p2;
+    limited[t] = membrane_stress(f1, f2, r1, r2, trace, determinant, k, limit, &p1, &p2) ? k.w : 0.0f;
     force[2 * t] = d.x * p1 + d.y * p2;
     force[2 * t + 1] = d.z * p1 + d.w * p2;
+}
+
+FUNCTION float membrane_energy(vec f1, vec f2, vec r1, vec r2, float trace, float determinant, vec k, float limit)
+{
+    float half = 0.5f * trace, spread = sqrtf(maximum(half * half - determinant, 0.0f));
+    float warp = length(f1) - 1.0f, weft = length(f2) - 1.0f;
+    float over = maximum(half + spread - limit, 0.0f), under = maximum(half - spread - limit, 0.0f);
+    float turned = dot(f1 - r1, f1 - r1) + dot(f2 - r2, f2 - r2), limited = over * over + under * under;
+    return 0.5f * (k.x * turned + k.y * warp * warp + k.z * weft * weft + k.w * limited);
 }
 
 // force: (2 per triangle) on corners 1 and 2; corner 0 takes minus their sum. N.
@@ -74,7 +89,25 @@ KERNEL void membrane_project(int t, const vec *x, const int *corners, const vec 
     membrane_force(t, f1, f2, r1, r2, trace, determinant, rest_inverse[t], k, limit[t], force, limited);
 }
 
-// By how much the larger singular value of F exceeds the strain limit, where there is one.
+// E(x0) − E(x1) − ∇E(x1)·(x0 − x1), J: what backward Euler takes from a triangle on its way from x0 to x1 while E is convex.
+// Other arguments as in membrane_project.
+KERNEL void membrane_loss(int t, const vec *x0, const vec *x1, const int *corners, const vec *rest_inverse,
+                          const vec *stiffness, const float *limit, const float *hardness, float *loss)
+{
+    vec k = stiffness[t], a1, a2, b1, b2, r1, r2, p1, p2;
+    float trace, determinant;
+    k.w *= hardness[t];
+    deformation_gradient(t, x0, corners, rest_inverse[t], &a1, &a2);
+    polar_rotation(a1, a2, &r1, &r2, &trace, &determinant);
+    float before = membrane_energy(a1, a2, r1, r2, trace, determinant, k, limit[t]);
+    deformation_gradient(t, x1, corners, rest_inverse[t], &b1, &b2);
+    polar_rotation(b1, b2, &r1, &r2, &trace, &determinant);
+    float after = membrane_energy(b1, b2, r1, r2, trace, determinant, k, limit[t]);
+    membrane_stress(b1, b2, r1, r2, trace, determinant, k, limit[t], &p1, &p2);
+    loss[t] = before - after + dot(p1, a1 - b1) + dot(p2, a2 - b2);
+}
+
+// By how much the larger singular value of F exceeds the strain limit; −1 where there is none.
 KERNEL void strain_excess(int t, const vec *x, const int *corners, const vec *rest_inverse, const vec *stiffness,
                           const float *limit, float *excess)
 {
@@ -83,7 +116,7 @@ KERNEL void strain_excess(int t, const vec *x, const int *corners, const vec *re
     deformation_gradient(t, x, corners, rest_inverse[t], &f1, &f2);
     polar_rotation(f1, f2, &r1, &r2, &trace, &determinant);
     float spread = sqrtf(maximum(0.25f * trace * trace - determinant, 0.0f));
-    excess[t] = stiffness[t].w > 0.0f ? 0.5f * trace + spread - limit[t] : 0.0f;
+    excess[t] = stiffness[t].w > 0.0f ? 0.5f * trace + spread - limit[t] : -1.0f;
 }
 
 // A limit that a step leaves exceeded by more than `most` is twice as hard in the next, by at most `least` half as hard.

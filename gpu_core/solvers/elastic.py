@@ -58,6 +58,7 @@ class Elastic:
         self.membrane_force = xp.zeros((2 * triangles, 4), xp.float32)
         self.limited, self.limit_share = xp.zeros(triangles, xp.float32), limit_share
         self._excess, self.hardness = xp.zeros(triangles, xp.float32), xp.ones(triangles, xp.float32)
+        self._loss = xp.zeros(triangles, xp.float32)
         self.rows = integers(rows.indptr), integers(rows.indices), backend.array(rows.data)
         self.row_stiffness, self.row_rest = backend.array(assembly.row_stiffness), backend.array(assembly.row_rest)
         self.row_hinge = integers(assembly.row_hinge)
@@ -119,6 +120,14 @@ class Elastic:
         self._strain(x)
         self.backend.launch("limit_hardness", len(self.corners), self._excess, least, most, HARDEST, self.hardness)
         return self.hardness.copy()
+
+    def loss(self, start: Any, x: Any) -> Any:
+        """(T,) J: what backward Euler takes from the membrane from `start` to x (V, 4): see kernel `membrane_loss`."""
+        self.backend.launch(
+            "membrane_loss", len(self.corners), start, x, self.corners, self.rest_inverse, self.membrane_stiffness,
+            self.limit, self.hardness, self._loss,
+        )  # fmt: skip
+        return self._loss
 
     def _strain(self, x: Any) -> None:
         strained = (x, self.corners, self.rest_inverse, self.membrane_stiffness, self.limit, self._excess)

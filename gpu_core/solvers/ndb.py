@@ -247,17 +247,18 @@ class Ndb:
         factor = np.maximum(self.inner_tolerance / wanted, 1.0)
         return float(np.max(factor * np.maximum(largest, mean / parameters.mean_share)))  # not a number, if any is
 
-    def _residual_launches(self, contacts: Contacts | None) -> list[Any]:
-        system = self.system
+    def _residual_launches(self, contacts: Contacts | None, at: Any = None) -> list[Any]:
+        """Kernels of the residual where the iterations are, or `at` (V, 4)."""
+        system, x = self.system, self.x if at is None else at
+        elastic = self._elastic_residual if at is None else self.elastic.residual_launches(at, self.z, system)
         if contacts is None:
-            return self._elastic_residual
-        return self._elastic_residual + contacts.residual_launches(
-            self.x, self.start, system.residual, system.added, system.total_diagonal
-        )
+            return elastic
+        return elastic + contacts.residual_launches(x, self.start, system.residual, system.added, system.total_diagonal)
 
     def _judge(self, report: StepReport, change: float, reached: Any, before: Any, contacts: Contacts | None) -> float:
         """Converged: LG has settled, nothing was cut off, contact was set up where the step ends, and there no triangle
-        is far beyond its strain limit: a small cut may be a long stretch of a short edge.
+        is far beyond its strain limit: a small cut may be a long stretch of a short edge. Nor may what is unsolved feed
+        the cloth: where a limit sets in, a last increment within the tolerance can leave a force that counts.
 
         Returns by how much one is (`Elastic.strain_excess`); infinity in iterations that need not know it.
         """
@@ -277,8 +278,27 @@ class Ndb:
         if early or self.parameters.strain_excess == float("inf"):
             return float("inf")
         excess = self.elastic.strain_excess(reached)
-        report.converged = report.converged and excess <= self.parameters.strain_excess
+        allowed = self.parameters.strain_excess
+        report.converged = report.converged and excess <= allowed
+        if report.converged and excess > -allowed:
+            report.converged = not self._fed(reached, contacts)
         return excess
+
+    def _fed(self, reached: Any, contacts: Contacts | None) -> bool:
+        """Whether what is unsolved gives the cloth more energy in this step than backward Euler takes.
+
+        On its way d a step adds −r·d − ½ Σ m |Δv|² − loss to the energy, r the residual at its end, loss what the
+        membrane takes by its convexity (bending and contact take more). Speeds below `finest` do not count.
+        """
+        xp, cloth = self.backend.xp, self.vertices.cloth
+        self.backend.sequence(self._residual_launches(contacts, reached))()
+        way = self.displacement - (self.x - reached)[:cloth]
+        gained = (way - self._coast) / self.h
+        work = -(self.system.residual * way).sum()
+        kinetic = 0.5 * (self.vertices.mass * ((gained * gained).sum(axis=1) + self.parameters.finest**2)).sum()
+        loss = self.elastic.loss(self.start, reached).sum()
+        work, kinetic, loss = self.backend.host(xp.stack([work, kinetic, loss]))
+        return bool(work > abs(kinetic + loss))
 
     def _hardness(self, reached: Any, converged: bool) -> Any:
         """Strain limits that bear much get harder. All give way where a step found no end: contact comes first."""
