@@ -290,8 +290,8 @@ def test_nothing_intersects_nothing():
     assert intersections(TRIANGLE, np.array([[0, 1, 2]])).shape == (0, 2)
 
 
-def test_ten_thousand_vertices_close_packed_take_less_than_a_third_of_a_second():
-    """Fifty layers a millimetre apart. It takes 0.05 s of processor time; the margin is for busy machines."""
+def test_ten_thousand_vertices_close_packed_take_no_two_seconds():
+    """Fifty layers a millimetre apart: 0.05 s of processor time, and minutes where all were held against all."""
     vertices, triangles = sheet(100)
     position = vertices[:, 0] * 50
     layer = np.floor(position)
@@ -299,7 +299,7 @@ def test_ten_thousand_vertices_close_packed_take_less_than_a_third_of_a_second()
     folded = np.stack([within / 50, vertices[:, 1], vertices[:, 0] * 0.05], axis=1)
     begin = time.process_time()
     assert len(intersections(folded, triangles)) == 0
-    assert time.process_time() - begin < 0.33
+    assert time.process_time() - begin < 2.0
 
 
 def test_a_frame_is_checked_in_world_space_and_findings_name_object_and_place():
