@@ -43,6 +43,14 @@ class Momentum:
             lacking[rows, :3] = self._rigid(rows, x, inertial - motion)
         return lacking
 
+    def loose(self, contacts: Contacts | None) -> Any:
+        """(N,) whether nothing outside holds the cloth that a vertex belongs to, nor any that touches it."""
+        loose = self.backend.xp.zeros(self.cloths[-1], bool)
+        for group in self._loose(contacts):
+            for k in group:
+                loose[self.cloths[k] : self.cloths[k + 1]] = True
+        return loose
+
     def _rigid(self, rows: Any, x: Any, lack: Any) -> Any:
         """(G, 3) the rigid motion of vertices `rows` with the momentum and the spin of `lack` (N, 4)."""
         xp = self.backend.xp

@@ -258,7 +258,7 @@ class Ndb:
     def _judge(self, report: StepReport, change: float, reached: Any, before: Any, contacts: Contacts | None) -> float:
         """Converged: LG has settled, nothing was cut off, contact was set up where the step ends, and there no triangle
         is far beyond its strain limit: a small cut may be a long stretch of a short edge. Nor may what is unsolved feed
-        the cloth: where a limit sets in, a last increment within the tolerance can leave a force that counts.
+        loose cloth: where a limit sets in, a last increment within the tolerance can leave a force that counts.
 
         Returns by how much one is (`Elastic.strain_excess`); infinity in iterations that need not know it.
         """
@@ -285,18 +285,21 @@ class Ndb:
         return excess
 
     def _fed(self, reached: Any, contacts: Contacts | None) -> bool:
-        """Whether what is unsolved gives the cloth more energy in this step than backward Euler takes.
+        """Whether what is unsolved gives cloth that nothing holds more energy in this step than backward Euler takes.
 
         On its way d a step adds −r·d − ½ Σ m |Δv|² − loss to the energy, r the residual at its end, loss what the
         membrane takes by its convexity (bending and contact take more). Speeds below `finest` do not count.
         """
         xp, cloth = self.backend.xp, self.vertices.cloth
+        loose = self.momentum.loose(contacts) if self.momentum else xp.zeros(cloth, bool)
+        if not bool(loose.any()):
+            return False
         self.backend.sequence(self._residual_launches(contacts, reached))()
         way = self.displacement - (self.x - reached)[:cloth]
         gained = (way - self._coast) / self.h
-        work = -(self.system.residual * way).sum()
-        kinetic = 0.5 * (self.vertices.mass * ((gained * gained).sum(axis=1) + self.parameters.finest**2)).sum()
-        loss = self.elastic.loss(self.start, reached).sum()
+        work = -(self.system.residual * way).sum(axis=1)[loose].sum()
+        kinetic = 0.5 * (self.vertices.mass * ((gained * gained).sum(axis=1) + self.parameters.finest**2))[loose].sum()
+        loss = self.elastic.loss(self.start, reached)[loose[self.elastic.corners[:, 0]]].sum()
         work, kinetic, loss = self.backend.host(xp.stack([work, kinetic, loss]))
         return bool(work > abs(kinetic + loss))
 
