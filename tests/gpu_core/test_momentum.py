@@ -58,3 +58,12 @@ def test_cloth_that_a_pin_holds_loses_what_the_filter_stops():
     thrown = Thrown(pinned=[63])
     assert thrown.report.unfinished_steps == 0
     np.testing.assert_allclose(thrown.velocity[STOPPED], thrown.by_place[STOPPED], atol=1e-5)
+
+
+def test_loose_is_cloth_that_no_pin_holds():
+    points, triangles = sheet(4, 0.2)
+    held = np.array([0], np.int32)
+    loose = Cloth("Loose", triangles, points, points)
+    pinned = Cloth("Pinned", triangles, points + [0.0, 0.0, 1.0], points, pins=Pins(held, points[held][None]))
+    simulator = Simulator(Scene((loose, pinned), (), SETTINGS), cpu)
+    np.testing.assert_array_equal(simulator._solver.momentum.loose(None), np.repeat([True, False], len(points)))
