@@ -1,7 +1,7 @@
 // The CPU device: a pool of threads that run ranges of a kernel's elements, and a replay of whole launch lists.
 //
 // Threads take chunks from a counter; since every element writes only its own results, the schedule never shows in them.
-// Idle threads spin for a few microseconds (the next kernel of a list follows at once), then sleep.
+// Idle threads spin for some tens of microseconds (the next kernel of a list follows at once), then sleep.
 //
 // POSIX threads and the compiler's atomics, without C++'s own library: the libraries that are shipped need nothing but
 // the system's, and cross-building one for another system takes seconds instead of minutes.
