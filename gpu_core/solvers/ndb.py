@@ -240,7 +240,7 @@ class Ndb:
         that begins must not look converged while it stands, nor may rest be made of what the iterations leave.
         """
         xp, parameters = self.backend.xp, self.parameters
-        square, gained = ((a * a).sum(axis=1) for a in (self.system.increment, self.displacement - self._coast))
+        square, gained = (xp.einsum("vk,vk->v", a, a) for a in (self.system.increment, self.displacement - self._coast))
         sizes = [(square[a:b].max(), square[a:b].mean(), gained[a:b].mean()) for a, b in pairwise(self.cloths)]
         largest, mean, gain = self.backend.host(xp.sqrt(xp.stack([xp.stack(values) for values in sizes]))).T
         wanted = np.maximum(parameters.acceleration_share * gain / parameters.mean_share, parameters.finest * self.h)
