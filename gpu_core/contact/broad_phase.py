@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..backend import Backend
-from .patches import Surface, patches
+from .patches import PATCH_SIZE, Surface, patches
 
 CHUNK = 1 << 17  #: pairs of patches whose candidates are listed, and culled, at once
+PARTNERS = 16  #: numbers that the kernel `overlapping_patches` notes for a patch
+NOTES = 3 * (1 + 3 * PATCH_SIZE)  #: most overlaps that the kernel `candidates` notes for a pair of patches
 MOST_PAIRS = (1 << 29) - 1  #: kernels index the four corners of a pair with 32 bits
 
 
@@ -27,6 +29,16 @@ class Candidates:
     count: int
     feature: Any  #: (count, 2) (vertex, triangle) or (~edge, edge)
     corner: Any  #: (count, 4) vertices
+    room: Any  #: (count,) by how much its sides were farther apart than their range, m (`Proximity`); 0 = not known
+
+    def subset(self, kept: Any) -> Candidates:
+        return Candidates(len(kept), *(array.take(kept, axis=0) for array in (self.feature, self.corner, self.room)))
+
+
+def joined(backend: Backend, parts: Sequence[Candidates]) -> Candidates:
+    """The candidates of all parts, one after the other."""
+    every = lambda name: backend.xp.concatenate([getattr(part, name)[: part.count] for part in parts])  # noqa: E731
+    return Candidates(sum(part.count for part in parts), every("feature"), every("corner"), every("room"))
 
 
 class BroadPhase:
@@ -123,6 +135,7 @@ class BroadPhase:
         start, nothing = xp.zeros(leaves, xp.int32), xp.zeros((1, 2), xp.int32)
         arguments = (
             self.trees[tree], self.depths[tree], self.trees[other], self.depths[other], other_first, int(tree == other),
+            PARTNERS, xp.empty(PARTNERS * leaves, xp.int32),
         )  # fmt: skip
         self.backend.launch("overlapping_patches", leaves, *arguments, 0, start, nothing)
         start, total = self._starts(start)
@@ -132,26 +145,23 @@ class BroadPhase:
 
     def _collect(self, pairs: Any) -> Candidates:
         """The candidates of these pairs of patches (P, 2), culled part by part: most of them never are in memory."""
-        xp, boxes = self.backend.xp, self._patch_boxes()
+        boxes = self._patch_boxes()
         parts = [self.cull(self._listed(pairs[k : k + CHUNK], boxes)) for k in range(0, max(len(pairs), 1), CHUNK)]
-        total = self._within_index(sum(part.count for part in parts))
-        feature, corner = (
-            xp.concatenate([getattr(part, name)[: part.count] for part in parts]) for name in ("feature", "corner")
-        )
-        return Candidates(total, feature, corner)
+        self._within_index(sum(part.count for part in parts))
+        return joined(self.backend, parts)
 
     def _listed(self, pairs: Any, boxes: Any) -> Candidates:
         xp, count = self.backend.xp, len(pairs)
         start, nothing = xp.zeros(count, xp.int32), xp.zeros((1, 4), xp.int32)
         arguments = (
             pairs, boxes, *self.tables, self.vertex_box, self.edge_box, self.triangle_box,
-            self.edge_corners, self.triangle_corners, self.object, self.ignore,
+            self.edge_corners, self.triangle_corners, self.object, self.ignore, NOTES, xp.empty(NOTES * count, xp.int32),
         )  # fmt: skip
         self.backend.launch("candidates", count, *arguments, 0, start, nothing, nothing)
         start, total = self._starts(start)
         feature, corner = xp.zeros((max(total, 1), 2), xp.int32), xp.zeros((max(total, 1), 4), xp.int32)
         self.backend.launch("candidates", count, *arguments, 1, start, feature, corner)
-        return Candidates(total, feature, corner)
+        return Candidates(total, feature, corner, xp.zeros(max(total, 1), xp.float32))
 
     def _starts(self, counts: Any) -> tuple[Any, int]:
         """(where each element writes, how many there are) of what the first pass has counted."""

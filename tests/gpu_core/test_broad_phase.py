@@ -285,8 +285,8 @@ class GuardedBackend(type(cpu)):
     def launch(self, kernel, count, *arguments):
         if kernel not in ("candidates", "overlapping_patches"):
             return super().launch(kernel, count, *arguments)
-        flag = 6 if kernel == "overlapping_patches" else -4
-        buffers = arguments[flag + 2 :] if kernel == "overlapping_patches" else arguments[-2:]
+        flag = -3 if kernel == "overlapping_patches" else -4
+        buffers = arguments[flag + 2 :]
         guarded = [np.full((len(b) + 64, b.shape[1]), UNTOUCHED, np.int32) for b in buffers]
         super().launch(kernel, count, *arguments[: len(arguments) - len(buffers)], *guarded)
         for buffer, copy in zip(buffers, guarded, strict=True):
