@@ -70,7 +70,10 @@ class BroadPhase:
         self.start, self.end = (xp.zeros((surface.vertices, 4), xp.float32) for _ in range(2))  #: of the ways
         self.free = xp.zeros(surface.vertices, xp.int32)  #: 1 = may take any part of its way
         self.cull: Callable[[Candidates], Candidates] = lambda found: found  #: what is kept of each part of a list
-        self._stray, self._inflation = xp.zeros(surface.vertices, xp.float32), 0.0
+        self._stray = xp.zeros(surface.vertices, xp.float32)
+        # 1: vertices that are looked for now; whose way has changed since the last `settle`; … since the boxes were made
+        self._fresh, self._moving, self._stale = (xp.zeros(surface.vertices, xp.int32) for _ in range(3))
+        self._refit = backend.sequence([])
 
     def detect(self, x0: Any, x1: Any, reach: float, margin: float, free: Any | None = None) -> Candidates:
         """All pairs that can come within `reach` while all vertices go from x0 to x1 at one pace, but for the `free`
@@ -79,7 +82,7 @@ class BroadPhase:
         margin: the candidates stay complete while no vertex strays (`stray`) by more. m
         Raises TooManyPairsError, rather than drop any.
         """
-        self._inflation = 0.5 * reach + margin
+        self._refit = self.backend.sequence(self._refitting(0.5 * reach + margin))
         return self.renew(x0, x1, self.backend.xp.ones(self.vertices, bool), free)
 
     def renew(self, x0: Any, x1: Any, fresh: Any, free: Any | None = None) -> Candidates:
@@ -89,11 +92,14 @@ class BroadPhase:
         Raises TooManyPairsError.
         """
         xp = self.backend.xp
-        self.start[:], self.end[:] = (
-            xp.where(fresh[:, None], new, old) for new, old in ((x0, self.start), (x1, self.end))
-        )
+        for old, new in ((self.start, x0), (self.end, x1)):
+            xp.copyto(old, new, where=fresh[:, None])
         self.free[:] = xp.where(fresh, 1 if free is None else free, self.free)
-        self._refit(fresh.astype(xp.int32))
+        self._fresh[:] = fresh
+        self._moving |= self._fresh
+        self._stale |= self._fresh
+        self._refit()
+        self._stale[:] = 0
         pairs = [self._overlaps(0, 0, 0)]
         if len(self.depths) > 1:
             pairs.append(self._overlaps(0, 1, 1 << self.depths[0]))
@@ -102,6 +108,8 @@ class BroadPhase:
     def settle(self) -> None:
         """The motion is over: whoever went at one pace with all others is looked for at the end of its way alone."""
         self.start[:] = self.backend.xp.where(self.free[:, None] != 0, self.start, self.end)
+        self._stale |= self._moving
+        self._moving[:] = 0
 
     def stray(self, x0: Any, x1: Any) -> Any:
         """(V,) how far a vertex on its way from x0 to x1 strays at most, m: a free one from its own way, any other
@@ -113,9 +121,11 @@ class BroadPhase:
         self.backend.launch("sweep_stray", self.vertices, *ways)
         return self._stray
 
-    def _refit(self, fresh: Any) -> None:
+    def _refitting(self, inflation: float) -> list[tuple[str, int, tuple[Any, ...]]]:
+        """Kernels that make the boxes of what is stale, mark those of what is fresh, and refit the trees."""
+        ways = self.start, self.end, self._fresh, self._stale, self.free
         launches: list[tuple[str, int, tuple[Any, ...]]] = [
-            ("swept_box", len(box) // 4, (self.start, self.end, fresh, self.free, corners, size, self._inflation, box))
+            ("swept_box", len(box) // 4, (*ways, corners, size, inflation, box))
             for corners, size, box in (
                 (self.vertex_corners, 1, self.vertex_box),
                 (self.edge_corners, 2, self.edge_box),
@@ -127,7 +137,7 @@ class BroadPhase:
             launches.append(("patch_box", 1 << depth, (self.tables[4], self.triangle_box, first, depth, tree)))
             launches += [("tree_refit", 1 << level, ((1 << level) - 1, tree)) for level in reversed(range(depth))]
             first += 1 << depth
-        self.backend.sequence(launches)()
+        return launches
 
     def _overlaps(self, tree: int, other: int, other_first: int) -> Any:
         """(P, 2) patches of two trees that overlap."""
@@ -155,7 +165,8 @@ class BroadPhase:
         start, nothing = xp.zeros(count, xp.int32), xp.zeros((1, 4), xp.int32)
         arguments = (
             pairs, boxes, *self.tables, self.vertex_box, self.edge_box, self.triangle_box,
-            self.edge_corners, self.triangle_corners, self.object, self.ignore, NOTES, xp.empty(NOTES * count, xp.int32),
+            self.edge_corners, self.triangle_corners, self.object, self.ignore,
+            NOTES, xp.empty(NOTES * count, xp.int32),
         )  # fmt: skip
         self.backend.launch("candidates", count, *arguments, 0, start, nothing, nothing)
         start, total = self._starts(start)

@@ -85,7 +85,6 @@ class Proximity:
     def released(self, vertices: Any) -> Pairs:
         """The pairs of the same motion when these vertices (V,) may take any part of their ways, and all others that
         were released in it."""
-        xp = self.backend.xp
         fresh = (vertices | bool(vertices.mean() > CROWD)) & (self._free == 0)
         if bool(fresh.any()):
             self._free[fresh] = 1
@@ -151,7 +150,7 @@ class Proximity:
         self.detections += 1
 
     def _renew(self, fresh: Any) -> None:
-        """Look again for the candidates of the vertices that are `fresh` (V,), whose ways are now those of the motion."""
+        """Look again for the candidates of the `fresh` vertices (V,): their ways are now those of the motion."""
         found = self._candidates
         assert found is not None
         others = self._flagged("candidate_stays", found.count, found.corner, fresh.astype(self.backend.xp.int32))

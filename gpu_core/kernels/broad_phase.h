@@ -32,31 +32,38 @@ FUNCTION float widened(float inflation, float a, float b)
     return inflation + BORDER * (maximum(fabsf(a), fabsf(b)) + inflation);
 }
 
-// Box of one primitive of `size` corners on their way from x0 to x1. fresh: (vertices) 1 where the way is new; free: 1 where
-// any part of it may be taken, 0 where all go at one pace. Primitives and their boxes lie in the order of the patches that
-// own them, so that a patch reads one stretch of each.
-KERNEL void swept_box(int i, const vec *x0, const vec *x1, const int *fresh, const int *free, const int *corners, int size,
-                      float inflation, vec *box)
+// Box of the ways of `size` corners from x0 to x1; free: (vertices) 1 where any part may be taken, 0 where all go at one pace.
+FUNCTION void sweep(const int *corners, int size, const vec *x0, const vec *x1, const int *free, float inflation, vec *box)
 {
-    vec *mine = box + 4 * i;
-    bool any = false;
     for (int k = 0; k < size; ++k) {
-        int v = corners[size * i + k];
+        int v = corners[k];
         vec low = lower(x0[v], x1[v]), high = upper(x0[v], x1[v]);
         vec way[4] = {x0[v], x0[v], x1[v], x1[v]}, whole[4] = {low, high, low, high};
         const vec *one = free[v] ? whole : way;
         if (k == 0)
-            for (int j = 0; j < 4; ++j) mine[j] = one[j];
-        else unite(mine, one);
-        any |= fresh[v] != 0;
+            for (int j = 0; j < 4; ++j) box[j] = one[j];
+        else unite(box, one);
     }
     for (int k = 0; k < 4; k += 2) {
-        vec low = mine[k], high = mine[k + 1];
+        vec low = box[k], high = box[k + 1];
         vec margin = make_vec(widened(inflation, low.x, high.x), widened(inflation, low.y, high.y),
                               widened(inflation, low.z, high.z));
-        mine[k] = low - margin, mine[k + 1] = high + margin;
-        mine[k].w = any ? -1.0f : 0.0f, mine[k + 1].w = any ? 0.5f : -0.5f;
+        box[k] = low - margin, box[k + 1] = high + margin;
     }
+}
+
+// The box of one primitive. fresh: 1 for vertices that are looked for; stale: 1 where the way is another than when the box
+// was made. Primitives and their boxes lie in the order of the patches that own them, so that a patch reads one stretch of each.
+KERNEL void swept_box(int i, const vec *x0, const vec *x1, const int *fresh, const int *stale, const int *free,
+                      const int *corners, int size, float inflation, vec *box)
+{
+    const int *own = corners + size * i;
+    vec *mine = box + 4 * i;
+    bool any_fresh = false, any_stale = false;
+    for (int k = 0; k < size; ++k) any_fresh |= fresh[own[k]] != 0, any_stale |= stale[own[k]] != 0;
+    if (any_stale) sweep(own, size, x0, x1, free, inflation, mine);
+    mine[0].w = mine[2].w = any_fresh ? -1.0f : 0.0f;
+    mine[1].w = mine[3].w = any_fresh ? 0.5f : -0.5f;
 }
 
 // Leaf of patch p. first_patch: of the tree among all patches.
