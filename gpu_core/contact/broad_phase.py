@@ -71,7 +71,7 @@ class BroadPhase:
         self.free = xp.zeros(surface.vertices, xp.int32)  #: 1 = may take any part of its way
         self.cull: Callable[[Candidates], Candidates] = lambda found: found  #: what is kept of each part of a list
         self._stray = xp.zeros(surface.vertices, xp.float32)
-        # 1: vertices that are looked for now; whose way has changed since the last `settle`; … since the boxes were made
+        # 1: vertices looked for now; those whose way has changed since the last `settle`; … since the boxes were made
         self._fresh, self._moving, self._stale = (xp.zeros(surface.vertices, xp.int32) for _ in range(3))
         self._refit = backend.sequence([])
 
