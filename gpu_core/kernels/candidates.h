@@ -13,7 +13,7 @@ FUNCTION float side_thickness(const int *c, int first, int last, const float *th
 // 1 for a candidate none of whose corners is fresh.
 KERNEL void candidate_stays(int i, const int *corner, const int *fresh, int *stays)
 {
-    stays[i] = !any_free(corner + 4 * i, fresh);
+    stays[i] = !any_of(corner + 4 * i, fresh);
 }
 
 struct contact_range {
@@ -49,7 +49,7 @@ KERNEL void candidate_room(int i, const int *feature, const int *corner, const v
                            float rest_share, float most_range, float enough, float *room)
 {
     const int *c = corner + 4 * i;
-    bool edges = feature[2 * i] < 0, any = any_free(c, free);
+    bool edges = feature[2 * i] < 0, any = any_of(c, free);
     vec p[4], end[4], origin = x[c[0]], zero = make_vec(0.0f, 0.0f, 0.0f);
     load_corners(c, x, p);
     for (int k = 0; k < 4; ++k) end[k] = x1[c[k]] - origin;
