@@ -28,13 +28,14 @@ class Certificate:
     unfinished_steps: int = 0  #: steps that ran out of iterations
     late_steps: int = 0  #: steps at whose end a body had not arrived
     strained_steps: int = 0  #: steps that ended with cloth beyond its strain limit
+    heated_steps: int = 0  #: steps that gave cloth which nothing holds more energy than it had
     released: tuple[str, ...] = ()  #: bodies that had no room, and objects that cross since
     faults: tuple[str, ...] = ()  #: objects that cross although nothing was released there
     tangled: int = 0  #: pairs left alone because they intersect since the start or a release
 
     @property
     def clean(self) -> bool:
-        """Nothing crosses, nothing was released, and every step was solved to its tolerance and strain limit."""
+        """Nothing crosses, nothing was released, and every step was solved to its tolerance, limits and energy."""
         return self.intersections == 0 and not self.troubles
 
     @property
@@ -50,6 +51,8 @@ class Certificate:
             texts.append(f"{self.unfinished_steps} of {self.steps} steps not solved to the tolerance")
         if self.strained_steps:
             texts.append(f"cloth beyond its strain limit after {self.strained_steps} of {self.steps} steps")
+        if self.heated_steps:
+            texts.append(f"free cloth gained energy in {self.heated_steps} of {self.steps} steps")
         return texts
 
 
@@ -72,6 +75,7 @@ def certificate(report: Mapping[str, Any], check: Mapping[str, Any]) -> Certific
         unfinished_steps=report.get("unfinished_steps", 0),
         late_steps=report.get("late_steps", 0),
         strained_steps=report.get("strained_steps", 0),
+        heated_steps=report.get("heated_steps", 0),
         released=tuple(report.get("released", ())),
         faults=tuple(report.get("faults", ())),
         tangled=report.get("tangled", 0),
@@ -91,6 +95,7 @@ def summary(certificates: Iterable[Certificate]) -> str:
         ("faults", sum(bool(entry.faults) for entry in every)),
         ("unfinished steps", sum(bool(entry.unfinished_steps) for entry in every)),
         ("cloth beyond its strain limit", sum(bool(entry.strained_steps) for entry in every)),
+        ("energy from nowhere", sum(bool(entry.heated_steps) for entry in every)),
     ):
         if count:
             texts.append(f"{count} with {word}")

@@ -27,7 +27,8 @@ STEPS, SWEEPS = 3, 2  #: of refinement, and of damped Jacobi on either side of a
 LARGEST = 2.0  #: λ_max(D⁻¹H), which Jacobi's weights assume
 ROUGHER = 5.0  #: Jacobi's sweeps damp what lies between LARGEST and this share of it, evenly (Chebyshev)
 SMOOTHING = 0.66  #: of the sweep of Jacobi that smooths the interpolation, 4/3 over LARGEST
-INDEPENDENT = 1e-6  #: squared length, among unit vectors in float32, below which a direction is rounding
+INDEPENDENT = 1e-5  #: squared length, among unit vectors in float32, below which a direction is rounding
+TOO_GOOD = 0.25  #: share of the smallest eigenvalue so far, below which no refinement comes: that is rounding too
 COLUMNS, ROWS = 16, 8192  #: of a block that a thread takes at once: small, so that its memory is used again
 
 Dense = npt.NDArray[Any]
@@ -177,17 +178,22 @@ def _blocks(count: int, size: int) -> list[slice]:
 def _ritz(stiffness: Dense, gram: Dense, rank: int) -> tuple[npt.NDArray[np.float64], Dense]:
     """The `rank` smallest of stiffness y = λ gram y, y with vᵀ gram v = 1 as columns in float32.
 
-    Directions that gram does not tell from rounding, such as corrections of modes that are found, are left out.
+    Directions that gram does not tell from rounding, such as corrections of modes that are found, are left out. Where
+    their rounding in `stiffness` still makes an eigenvalue of its own, −998 on a matrix of 340 000, so are longer ones.
     """
+    smallest, least = TOO_GOOD * stiffness[0, 0] / gram[0, 0], INDEPENDENT
     scale = np.diag(gram) ** -0.5  # corrections are much smaller than modes
     both = np.outer(scale, scale)
     lengths, axes = np.linalg.eigh(0.5 * (gram + gram.T) * both)
-    apart = lengths > INDEPENDENT
-    basis = scale[:, None] * axes[:, apart] * lengths[apart] ** -0.5
-    values, mixing = scipy.linalg.eigh(
-        basis.T @ (0.5 * (stiffness + stiffness.T)) @ basis, subset_by_index=[0, rank - 1]
-    )
-    return values, (basis @ mixing).astype(np.float32)
+    while True:
+        apart = lengths > least
+        basis = scale[:, None] * axes[:, apart] * lengths[apart] ** -0.5
+        values, mixing = scipy.linalg.eigh(
+            basis.T @ (0.5 * (stiffness + stiffness.T)) @ basis, subset_by_index=[0, rank - 1]
+        )
+        if values[0] > smallest:
+            return values, (basis @ mixing).astype(np.float32)
+        least *= 10.0
 
 
 def _factorised(matrix: sparse.csr_array) -> Any:

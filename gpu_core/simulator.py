@@ -60,6 +60,7 @@ class FrameReport:
     halved_steps: int = 0  #: steps that were taken in two halves, so that a collider arrives or the strain limit holds
     late_steps: int = 0  #: steps at whose end a collider or hard pin had not reached its pose
     strained_steps: int = 0  #: steps that end with cloth stretched beyond its strain limit
+    heated_steps: int = 0  #: steps that give cloth which nothing holds more energy than it had
     tangled: int = 0  #: pairs that are left alone because they intersect since the start
     largest_stretch: float = 1.0  #: longest edge relative to its rest length
     smallest_gap: float = 0.0  #: of any pair, m; the reach of contact where nothing is nearer
@@ -157,12 +158,12 @@ class Simulator:
     def _advance(self, report: FrameReport, frame: float, target: Any, halvings: int = 0) -> None:
         """One step of h / 2^halvings to `frame`, where bodies and pins are at `target`.
 
-        Where one of them is late, cloth is beyond its strain limit, or the step diverges, two of half the length
-        instead: each asks less of the cloth, and its inertia counts four times as much. No more in a frame in which
-        that did not help: there is no room.
+        Where one of them is late, cloth is beyond its strain limit or has gained energy, or the step diverges, two of
+        half the length instead: each asks less of the cloth, and its inertia counts four times as much. No more in a
+        frame in which that did not help: there is no room.
         """
         solver, halvable = self._solver_of(halvings), halvings < self._most_halvings
-        halvable = halvable and not report.late_steps and not report.strained_steps
+        halvable = halvable and not (report.late_steps or report.strained_steps or report.heated_steps)
         try:
             state, done = solver.step(self._state, target)
         except (DivergenceError, np.linalg.LinAlgError) as error:
@@ -172,7 +173,7 @@ class Simulator:
         except TooManyPairsError as error:
             raise SolverError(f"Scene: {error}") from error
         report.iterations += done.iterations
-        if halvable and (not done.arrived or (done.strained and not halvings)):
+        if halvable and (not done.arrived or done.heated or (done.strained and not halvings)):
             report.halved_steps += 1
             half = 0.5 ** (halvings + 1) / self.scene.settings.steps_per_frame
             for end in (frame - half, frame):
@@ -183,6 +184,7 @@ class Simulator:
         report.contacts = done.contacts
         report.unfinished_steps += not done.converged
         report.strained_steps += done.strained
+        report.heated_steps += done.heated
         if not done.arrived:
             report.late_steps += 1
             self._release(report, self.backend.host(done.late))

@@ -15,7 +15,7 @@ import scipy.sparse.linalg as linalg
 
 from .modes import smoothest_modes
 
-FORMAT = "3"
+FORMAT = "4"
 
 
 class Subspace(NamedTuple):

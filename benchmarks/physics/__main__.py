@@ -30,9 +30,14 @@ THEMES: dict[str, tuple[Scenario, ...]] = {
         friction.thresholds, friction.sliding, friction.creep, friction.stop, friction.belt, friction.card_house,
     ),
     "stick_slip": (stick_slip.capstan, stick_slip.spring_block, stick_slip.pushed_strip),
-    "damping": (damping.membrane_mode, damping.pendulum, damping.order, damping.order_of_a_jerk),
+    "damping": (
+        damping.membrane_mode, damping.pendulum, damping.order, damping.order_of_a_jerk, damping.order_of_exact_steps,
+    ),
     "energy": (energy.free_run, energy.thrown, energy.shut, energy.collision),
-    "symmetry": (symmetry.mirror, symmetry.mirror_of_folds, symmetry.numbering, symmetry.numbering_of_folds),
+    "symmetry": (
+        symmetry.mirror, symmetry.mirror_of_folds, symmetry.mirror_of_a_nudge, symmetry.numbering,
+        symmetry.numbering_of_folds,
+    ),
     "rest": (rest.flat, rest.drape, rest.stack, rest.pile),
     "drape": (drape.cusick, drape.refinement),
 }  # fmt: skip

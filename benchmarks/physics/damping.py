@@ -10,7 +10,7 @@ from ...gpu_core.scene import Cloth, Material, Pins
 from . import backward_euler
 from .backward_euler import orders
 from .motion import simulate
-from .result import Result, Solve
+from .result import TIGHT, Result, Solve
 from .shapes import Points, square
 
 RATES = (60.0, 150.0, 300.0)
@@ -101,6 +101,16 @@ def order_of_a_jerk(
     yield from _orders("by two corners, 100 N/m", rates, ends)
     for rate, p, wanted in zip(rates, orders(ends), orders(exact), strict=False):
         yield Result(f"order in h from 1/{rate:.0f}, sheet that comes taut: exact BE's", p, wanted, 0.15)
+
+
+def order_of_exact_steps(
+    solve: Solve, rates: tuple[float, ...] = (384.0, 768.0, 1536.0, 3072.0, 6144.0, 12288.0)
+) -> Iterator[Result]:
+    """The same sheet by exact backward Euler alone, with steps that float32 has no digits for: its order comes to 1."""
+    if solve is TIGHT:
+        ends = [backward_euler.centre_after(_hammock(100.0), 0.25, rate) for rate in rates]
+        for rate, p in zip(rates, orders(ends), strict=False):
+            yield Result(f"order in h from 1/{rate:.0f}, exact BE alone, 100 N/m", p, 1.0, None)
 
 
 def _orders(name: str, rates: tuple[float, ...], ends: list[Points]) -> Iterator[Result]:

@@ -89,22 +89,19 @@ KERNEL void membrane_project(int t, const vec *x, const int *corners, const vec 
     membrane_force(t, f1, f2, r1, r2, trace, determinant, rest_inverse[t], k, limit[t], force, limited);
 }
 
-// E(x0) − E(x1) − ∇E(x1)·(x0 − x1), J: what backward Euler takes from a triangle on its way from x0 to x1 while E is convex.
+// E(x1) − E(x0), J, with the strain limits as stiff as at first: one that has got harder must not give back more than it took.
 // Other arguments as in membrane_project.
-KERNEL void membrane_loss(int t, const vec *x0, const vec *x1, const int *corners, const vec *rest_inverse,
-                          const vec *stiffness, const float *limit, const float *hardness, float *loss)
+KERNEL void membrane_gain(int t, const vec *x0, const vec *x1, const int *corners, const vec *rest_inverse,
+                          const vec *stiffness, const float *limit, float *gain)
 {
-    vec k = stiffness[t], a1, a2, b1, b2, r1, r2, p1, p2;
+    vec f1, f2, r1, r2;
     float trace, determinant;
-    k.w *= hardness[t];
-    deformation_gradient(t, x0, corners, rest_inverse[t], &a1, &a2);
-    polar_rotation(a1, a2, &r1, &r2, &trace, &determinant);
-    float before = membrane_energy(a1, a2, r1, r2, trace, determinant, k, limit[t]);
-    deformation_gradient(t, x1, corners, rest_inverse[t], &b1, &b2);
-    polar_rotation(b1, b2, &r1, &r2, &trace, &determinant);
-    float after = membrane_energy(b1, b2, r1, r2, trace, determinant, k, limit[t]);
-    membrane_stress(b1, b2, r1, r2, trace, determinant, k, limit[t], &p1, &p2);
-    loss[t] = before - after + dot(p1, a1 - b1) + dot(p2, a2 - b2);
+    deformation_gradient(t, x0, corners, rest_inverse[t], &f1, &f2);
+    polar_rotation(f1, f2, &r1, &r2, &trace, &determinant);
+    float before = membrane_energy(f1, f2, r1, r2, trace, determinant, stiffness[t], limit[t]);
+    deformation_gradient(t, x1, corners, rest_inverse[t], &f1, &f2);
+    polar_rotation(f1, f2, &r1, &r2, &trace, &determinant);
+    gain[t] = membrane_energy(f1, f2, r1, r2, trace, determinant, stiffness[t], limit[t]) - before;
 }
 
 // By how much the larger singular value of F exceeds the strain limit; −1 where there is none.

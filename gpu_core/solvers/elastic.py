@@ -14,6 +14,7 @@ from ..elasticity.assembly import Assembly, transpose_rows, triangle_incidence
 Launch = tuple[str, int, tuple[Any, ...]]
 
 HARDEST = 16.0  #: how many times stiffer than at first a strain limit becomes
+SOFTEST = 1e-30  #: of a row of bending; softer ones hold nothing
 STILL_AIR = 0.5  #: m/s, u of the drag of small swings: plates of 0.2 m that swing at 0.03–0.1 m/s give 0.6–1.2
 
 
@@ -58,7 +59,7 @@ class Elastic:
         self.membrane_force = xp.zeros((2 * triangles, 4), xp.float32)
         self.limited, self.limit_share = xp.zeros(triangles, xp.float32), limit_share
         self._excess, self.hardness = xp.zeros(triangles, xp.float32), xp.ones(triangles, xp.float32)
-        self._loss = xp.zeros(triangles, xp.float32)
+        self._gain = xp.zeros(triangles, xp.float32)
         self.rows = integers(rows.indptr), integers(rows.indices), backend.array(rows.data)
         self.row_stiffness, self.row_rest = backend.array(assembly.row_stiffness), backend.array(assembly.row_rest)
         self.row_hinge = integers(assembly.row_hinge)
@@ -90,7 +91,6 @@ class Elastic:
     def residual_launches(self, x: Any, z: Any, system: LinearSystem) -> list[Any]:
         """Kernels that fill the system's residual (N, 4) = −∇(inertia + Ψ) at x, its ΔH and diag(H + ΔH); and the
         membrane's second derivative at x, for a system that has use for it."""
-        rows = (*self.rows, self.row_stiffness, self.row_hinge, self.row_rest, self.normal, self.bending_force)
         gather = (
             x, z, self.inertia, self.free, *self.incident, self.membrane_force, *self.gather, self.bending_force,
             self.pin_stiffness, self.pin_target, self.rest_inverse, self.limited, self.limit_share,
@@ -103,12 +103,7 @@ class Elastic:
         project: Launch = ("membrane_project", len(self.corners), membrane)
         if system.triangle_block is not None:
             project = ("membrane_curvature", len(self.corners), (*membrane, system.triangle_block))
-        return [
-            project,
-            *([self._normals(x)] if self.curved else []),
-            ("bending_project", len(self.row_rest), (x, *rows)),
-            ("elastic_residual", self.vertices, gather),
-        ]
+        return [project, *self._bending_launches(x), ("elastic_residual", self.vertices, gather)]
 
     def strain_excess(self, x: Any) -> float:
         """By how much any triangle at x (V, 4) is stretched beyond its strain limit; not above 0: nowhere."""
@@ -121,17 +116,30 @@ class Elastic:
         self.backend.launch("limit_hardness", len(self.corners), self._excess, least, most, HARDEST, self.hardness)
         return self.hardness.copy()
 
-    def loss(self, start: Any, x: Any) -> Any:
-        """(T,) J: what backward Euler takes from the membrane from `start` to x (V, 4): see kernel `membrane_loss`."""
+    def gain(self, start: Any, x: Any, of: Any) -> float:
+        """J: by how much more the membrane and the bending of cloth `of` (N,) hold at x than at `start` (V, 4)."""
         self.backend.launch(
-            "membrane_loss", len(self.corners), start, x, self.corners, self.rest_inverse, self.membrane_stiffness,
-            self.limit, self.hardness, self._loss,
+            "membrane_gain", len(self.corners), start, x, self.corners, self.rest_inverse, self.membrane_stiffness,
+            self.limit, self._gain,
         )  # fmt: skip
-        return self._loss
+        membrane = self._gain[of[self.corners[:, 0]]].sum(dtype=self.backend.xp.float64)
+        bent = of[self.row_hinge[:, 0]]
+        return float(membrane + self._bending_energy(x, bent) - self._bending_energy(start, bent))
+
+    def _bending_energy(self, x: Any, of: Any) -> Any:
+        """J, of the rows `of` (R,) at x (V, 4)."""
+        self.backend.sequence(self._bending_launches(x))()
+        force, stiffness = self.bending_force[: len(of)][of].astype(self.backend.xp.float64), self.row_stiffness[of]
+        return 0.5 * ((force * force).sum(axis=1) / self.backend.xp.maximum(stiffness, SOFTEST)).sum()
 
     def _strain(self, x: Any) -> None:
         strained = (x, self.corners, self.rest_inverse, self.membrane_stiffness, self.limit, self._excess)
         self.backend.launch("strain_excess", len(self.corners), *strained)
+
+    def _bending_launches(self, x: Any) -> list[Launch]:
+        rows = (*self.rows, self.row_stiffness, self.row_hinge, self.row_rest, self.normal, self.bending_force)
+        normals = [self._normals(x)] if self.curved else []
+        return [*normals, ("bending_project", len(self.row_rest), (x, *rows))]
 
     def _normals(self, x: Any) -> tuple[str, int, tuple[Any, ...]]:
         return ("vertex_normal", self.vertices, (x, self.corners, *self.incident, self.normal))

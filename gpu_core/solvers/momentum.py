@@ -38,18 +38,17 @@ class Momentum:
         """
         xp = self.backend.xp
         lacking = xp.zeros(inertial.shape, xp.float64)
-        for group in self._loose(contacts):
-            rows = xp.concatenate([xp.arange(self.cloths[k], self.cloths[k + 1]) for k in group])
+        for rows in self.loose(contacts):
             lacking[rows, :3] = self._rigid(rows, x, inertial - motion)
         return lacking
 
-    def loose(self, contacts: Contacts | None) -> Any:
-        """(N,) whether nothing outside holds the cloth that a vertex belongs to, nor any that touches it."""
-        loose = self.backend.xp.zeros(self.cloths[-1], bool)
-        for group in self._loose(contacts):
-            for k in group:
-                loose[self.cloths[k] : self.cloths[k + 1]] = True
-        return loose
+    def loose(self, contacts: Contacts | None) -> list[Any]:
+        """The vertices of each group of cloths that touch each other and that neither pins nor bodies hold."""
+        xp = self.backend.xp
+        return [
+            xp.concatenate([xp.arange(self.cloths[k], self.cloths[k + 1]) for k in group])
+            for group in self._loose(contacts)
+        ]
 
     def _rigid(self, rows: Any, x: Any, lack: Any) -> Any:
         """(G, 3) the rigid motion of vertices `rows` with the momentum and the spin of `lack` (N, 4)."""
@@ -64,7 +63,7 @@ class Momentum:
         return shift + xp.cross(xp.asarray(turn)[None], arm)
 
     def _loose(self, contacts: Contacts | None) -> list[list[int]]:
-        """Groups of cloths that neither pins nor bodies hold."""
+        """The same as numbers of cloths."""
         count = len(self.pinned)
         group, held = list(range(count)), list(self.pinned)
         if all(held):

@@ -33,6 +33,8 @@ class NdbParameters:
     strain_excess: float = 5.0e-3  #: stretch beyond the strain limit that a converged step may leave
     hardening: float = 0.5  #: share of strain_excess beyond which a limit is harder in the next step
     momentum: bool = True  #: cloth that nothing holds moves as a whole exactly as inertia has it (momentum.py)
+    heat: float = 5.0e-7  #: share of its kinetic energy that a step may seem to give to cloth that nothing holds
+    heat_speed: float = 5.0e-4  #: m/s; and what would take it from rest to this speed: positions are rounded
     relaxation: Literal["chebyshev", "jacobi", "a_jacobi"] = "chebyshev"
     sweeps: int = 20  #: relaxation sweeps of a global solve
     jacobi_weight: float | None = None  #: ω; None = 1.33/λ_max(D⁻¹H), the largest that is stable with some reserve

@@ -104,6 +104,7 @@ def test_what_is_not_clean_is_said_most_serious_first():
         steps=8,
         unfinished_steps=3,
         strained_steps=1,
+        heated_steps=2,
         released=("Arm and Sleeve",),
         faults=("Sleeve and itself, in 1 place",),
     )
@@ -113,13 +114,14 @@ def test_what_is_not_clean_is_said_most_serious_first():
         "no room between Arm and Sleeve",
         "3 of 8 steps not solved to the tolerance",
         "cloth beyond its strain limit after 1 of 8 steps",
+        "free cloth gained energy in 2 of 8 steps",
     ]
     assert not replace(entry, intersections=0).clean
     assert Certificate(7, 0).clean
     assert not Certificate(7).clean  # nobody has looked
     assert summary([entry, Certificate(8, 0)]) == (
         "1 of 2 frames intersect, 1 with released pairs, 1 with faults, 1 with unfinished steps, "
-        "1 with cloth beyond its strain limit"
+        "1 with cloth beyond its strain limit, 1 with energy from nowhere"
     )
 
 

@@ -61,3 +61,15 @@ def test_a_correction_that_is_only_rounding_does_not_stop_the_refinement():
     exact = np.linalg.eigvalsh(vectors.T @ stiffness @ vectors)[:4]
     assert values == pytest.approx(exact, rel=1e-5)
     assert np.abs((basis @ mixing).T @ (basis @ mixing) - np.eye(4)).max() < 1e-5
+
+
+def test_rounding_along_a_short_direction_makes_no_eigenvalue():
+    """Seen on a matrix of 340 000, whose smallest of 30 eigenvalues came out as −998 instead of 0.013."""
+    vectors = np.linalg.qr(np.random.default_rng(0).normal(size=(40, 7)))[0]
+    basis = np.hstack([vectors[:, :6], vectors[:, :1] + 0.01 * vectors[:, 6:]])
+    gram, stiffness = basis.T @ basis, basis.T @ np.diag(np.arange(1.0, 41.0)) @ basis
+    exact, _ = modes._ritz(stiffness, gram, 4)
+    stiffness[[0, 6], [6, 0]] += 0.1
+    values, _ = modes._ritz(stiffness, gram, 4)
+    assert np.all(values > 0.9 * exact)
+    assert np.all(values < 1.5 * exact)
