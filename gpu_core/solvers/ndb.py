@@ -283,7 +283,7 @@ class Ndb:
 
         Returns by how much one is (`Elastic.strain_excess`); infinity in iterations that need not know it.
         """
-        cut = abs(self.x - reached).max(axis=1)
+        cut = abs(self.x - reached)
         moved = float(abs(reached - before).max()) if contacts else 0.0
         report.outer += 1
         report.arrived = not bool(
