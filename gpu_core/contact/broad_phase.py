@@ -92,8 +92,9 @@ class BroadPhase:
         Raises TooManyPairsError.
         """
         xp = self.backend.xp
-        for old, new in ((self.start, x0), (self.end, x1)):
-            xp.copyto(old, new, where=fresh[:, None])
+        self.start[:], self.end[:] = (
+            xp.where(fresh[:, None], new, old) for new, old in ((x0, self.start), (x1, self.end))
+        )
         self.free[:] = xp.where(fresh, 1 if free is None else free, self.free)
         self._fresh[:] = fresh
         self._moving |= self._fresh
