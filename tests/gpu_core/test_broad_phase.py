@@ -299,9 +299,10 @@ def test_pairs_hold_all_that_come_within_reach_in_the_motions_after():
 
 
 class GuardedBackend(type(cpu)):
-    """Hands the writing passes longer buffers than they asked for and looks at what lies behind."""
+    """Hands both passes longer buffers than they asked for and looks at what lies behind."""
 
     written = 0
+    noted = np.zeros(0, np.int32)
 
     def launch(self, kernel, count, *arguments):
         if kernel not in ("candidates", "overlapping_patches"):
@@ -309,7 +310,11 @@ class GuardedBackend(type(cpu)):
         flag = -3 if kernel == "overlapping_patches" else -4
         buffers = arguments[flag + 2 :]
         guarded = [np.full((len(b) + 64, b.shape[1]), UNTOUCHED, np.int32) for b in buffers]
-        super().launch(kernel, count, *arguments[: len(arguments) - len(buffers)], *guarded)
+        notes = len(arguments[flag - 1])
+        if not arguments[flag]:
+            self.noted = np.full(notes + 64, UNTOUCHED, np.int32)
+        super().launch(kernel, count, *arguments[: flag - 1], self.noted, *arguments[flag : flag + 2], *guarded)
+        assert (self.noted[notes:] == UNTOUCHED).all(), "noted behind the buffer"
         for buffer, copy in zip(buffers, guarded, strict=True):
             assert (copy[len(buffer) :] == UNTOUCHED).all(), "written behind the buffer"
             if arguments[flag]:
