@@ -36,6 +36,8 @@ Arguments = dict[str, Any]
 PARTS: dict[tuple[str, str], Callable[[int, Arguments], int]] = {
     ("tree_refit", "tree"): lambda count, _: 3 * BOX * count,
     ("patch_box", "tree"): lambda count, _: 2 * BOX * count,
+    ("overlapping_patches", "noted"): lambda count, _: 4 * count,  # at least
+    ("candidates", "noted"): lambda count, _: 3 * 4 * count,  # at least
     ("restrict_partial", "modes"): lambda count, a: 4 * a["vertices"] * (count // a["chunks"]),
     ("prolong", "modes"): lambda count, a: 4 * a["vertices"] * a["rank"],
     ("touched_modes", "modes"): lambda count, _: 4 * count,

@@ -22,7 +22,7 @@ def check(signature: Signature, arguments: tuple[Any, ...]) -> None:
 
 def _check_array(kernel: str, parameter: Parameter, array: Any) -> None:
     if getattr(array, "dtype", None) != parameter.dtype:
-        wanted, got = np.dtype(parameter.dtype).name, getattr(array, "dtype", type(array))
+        wanted, got = parameter.dtype.name, getattr(array, "dtype", type(array))
         raise TypeError(f"{kernel}: {parameter.name} must be {wanted}, got {got}")
     if not array.flags.c_contiguous:
         raise TypeError(f"{kernel}: {parameter.name} is not contiguous")

@@ -69,13 +69,14 @@ class CpuBackend:
     def sequence(self, launches: Sequence[tuple[str, int, tuple[Any, ...]]]) -> Callable[[], None]:
         """Bind a list of (kernel, count, arguments) once, to be run again and again on the same arrays."""
         table = (_Launch * len(launches))()
-        kept: list[Any] = []
-        for row, (kernel, count, arguments) in zip(table, launches, strict=True):
-            slots = _slots(signatures()[kernel], arguments, kept)
-            row.range, row.slot, row.count = self._ranges[kernel], slots, count
-            kept.append(slots)
+        bound: dict[int, tuple[Any, Any]] = {}  # by launch: a list may repeat one
+        for row, launch in zip(table, launches, strict=True):
+            kernel, count, arguments = launch
+            if id(launch) not in bound:
+                bound[id(launch)] = launch, _slots(signatures()[kernel], arguments)
+            row.range, row.slot, row.count = self._ranges[kernel], bound[id(launch)][1], count
 
-        def run(_kept: list[Any] = kept) -> None:
+        def run(_kept: Any = bound) -> None:
             self._library.taffeta_run(self._pool, table, len(table))
 
         return run
@@ -87,13 +88,12 @@ class CpuBackend:
         return (ends - counts).astype(np.int32), total
 
 
-def _slots(signature: Signature, arguments: tuple[Any, ...], kept: list[Any]) -> Any:
+def _slots(signature: Signature, arguments: tuple[Any, ...]) -> Any:
     check(signature, arguments)
     slots = (_Slot * max(1, len(arguments)))()
     for slot, parameter, argument in zip(slots, signature.parameters, arguments, strict=False):
         if parameter.pointer:
             slot.pointer = argument.__array_interface__["data"][0]
-            kept.append(argument)
         elif parameter.base == "float":
             slot.real = float(argument)
         else:

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,7 @@ HEADERS = (
     "barrier.h",
 )
 _KERNEL = re.compile(r"^KERNEL void (\w+)\(int (\w+)(?:,\s*([^)]*))?\)", re.MULTILINE | re.DOTALL)
-_ELEMENT_TYPES = {"float": np.float32, "int": np.int32, "vec": np.float32}
+_ELEMENT_TYPES = {"float": np.dtype(np.float32), "int": np.dtype(np.int32), "vec": np.dtype(np.float32)}
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Parameter:
     constant: bool
 
     @property
-    def dtype(self) -> type[np.generic]:
+    def dtype(self) -> np.dtype[Any]:
         return _ELEMENT_TYPES[self.base]
 
     @property

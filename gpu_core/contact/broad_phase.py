@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..backend import Backend
-from .patches import Surface, patches
+from .patches import PATCH_SIZE, Surface, patches
 
 CHUNK = 1 << 17  #: pairs of patches whose candidates are listed, and culled, at once
+PARTNERS = 16  #: numbers that the kernel `overlapping_patches` notes for a patch
+NOTES = 3 * (1 + 3 * PATCH_SIZE)  #: most overlaps that the kernel `candidates` notes for a pair of patches
 MOST_PAIRS = (1 << 29) - 1  #: kernels index the four corners of a pair with 32 bits
 
 
@@ -27,6 +29,16 @@ class Candidates:
     count: int
     feature: Any  #: (count, 2) (vertex, triangle) or (~edge, edge)
     corner: Any  #: (count, 4) vertices
+    room: Any  #: (count,) by how much its sides were farther apart than their range, m (`Proximity`); 0 = not known
+
+    def subset(self, kept: Any) -> Candidates:
+        return Candidates(len(kept), *(array.take(kept, axis=0) for array in (self.feature, self.corner, self.room)))
+
+
+def joined(backend: Backend, parts: Sequence[Candidates]) -> Candidates:
+    """The candidates of all parts, one after the other."""
+    every = lambda name: backend.xp.concatenate([getattr(part, name)[: part.count] for part in parts])  # noqa: E731
+    return Candidates(sum(part.count for part in parts), every("feature"), every("corner"), every("room"))
 
 
 class BroadPhase:
@@ -58,7 +70,10 @@ class BroadPhase:
         self.start, self.end = (xp.zeros((surface.vertices, 4), xp.float32) for _ in range(2))  #: of the ways
         self.free = xp.zeros(surface.vertices, xp.int32)  #: 1 = may take any part of its way
         self.cull: Callable[[Candidates], Candidates] = lambda found: found  #: what is kept of each part of a list
-        self._stray, self._inflation = xp.zeros(surface.vertices, xp.float32), 0.0
+        self._stray = xp.zeros(surface.vertices, xp.float32)
+        # 1: vertices looked for now; those whose way has changed since the last `settle`; … since the boxes were made
+        self._fresh, self._moving, self._stale = (xp.zeros(surface.vertices, xp.int32) for _ in range(3))
+        self._refit = backend.sequence([])
 
     def detect(self, x0: Any, x1: Any, reach: float, margin: float, free: Any | None = None) -> Candidates:
         """All pairs that can come within `reach` while all vertices go from x0 to x1 at one pace, but for the `free`
@@ -67,7 +82,7 @@ class BroadPhase:
         margin: the candidates stay complete while no vertex strays (`stray`) by more. m
         Raises TooManyPairsError, rather than drop any.
         """
-        self._inflation = 0.5 * reach + margin
+        self._refit = self.backend.sequence(self._refitting(0.5 * reach + margin))
         return self.renew(x0, x1, self.backend.xp.ones(self.vertices, bool), free)
 
     def renew(self, x0: Any, x1: Any, fresh: Any, free: Any | None = None) -> Candidates:
@@ -81,7 +96,11 @@ class BroadPhase:
             xp.where(fresh[:, None], new, old) for new, old in ((x0, self.start), (x1, self.end))
         )
         self.free[:] = xp.where(fresh, 1 if free is None else free, self.free)
-        self._refit(fresh.astype(xp.int32))
+        self._fresh[:] = fresh
+        self._moving |= self._fresh
+        self._stale |= self._fresh
+        self._refit()
+        self._stale[:] = 0
         pairs = [self._overlaps(0, 0, 0)]
         if len(self.depths) > 1:
             pairs.append(self._overlaps(0, 1, 1 << self.depths[0]))
@@ -90,6 +109,8 @@ class BroadPhase:
     def settle(self) -> None:
         """The motion is over: whoever went at one pace with all others is looked for at the end of its way alone."""
         self.start[:] = self.backend.xp.where(self.free[:, None] != 0, self.start, self.end)
+        self._stale |= self._moving
+        self._moving[:] = 0
 
     def stray(self, x0: Any, x1: Any) -> Any:
         """(V,) how far a vertex on its way from x0 to x1 strays at most, m: a free one from its own way, any other
@@ -101,9 +122,11 @@ class BroadPhase:
         self.backend.launch("sweep_stray", self.vertices, *ways)
         return self._stray
 
-    def _refit(self, fresh: Any) -> None:
+    def _refitting(self, inflation: float) -> list[tuple[str, int, tuple[Any, ...]]]:
+        """Kernels that make the boxes of what is stale, mark those of what is fresh, and refit the trees."""
+        ways = self.start, self.end, self._fresh, self._stale, self.free
         launches: list[tuple[str, int, tuple[Any, ...]]] = [
-            ("swept_box", len(box) // 4, (self.start, self.end, fresh, self.free, corners, size, self._inflation, box))
+            ("swept_box", len(box) // 4, (*ways, corners, size, inflation, box))
             for corners, size, box in (
                 (self.vertex_corners, 1, self.vertex_box),
                 (self.edge_corners, 2, self.edge_box),
@@ -115,7 +138,7 @@ class BroadPhase:
             launches.append(("patch_box", 1 << depth, (self.tables[4], self.triangle_box, first, depth, tree)))
             launches += [("tree_refit", 1 << level, ((1 << level) - 1, tree)) for level in reversed(range(depth))]
             first += 1 << depth
-        self.backend.sequence(launches)()
+        return launches
 
     def _overlaps(self, tree: int, other: int, other_first: int) -> Any:
         """(P, 2) patches of two trees that overlap."""
@@ -123,6 +146,7 @@ class BroadPhase:
         start, nothing = xp.zeros(leaves, xp.int32), xp.zeros((1, 2), xp.int32)
         arguments = (
             self.trees[tree], self.depths[tree], self.trees[other], self.depths[other], other_first, int(tree == other),
+            PARTNERS, xp.empty(PARTNERS * leaves, xp.int32),
         )  # fmt: skip
         self.backend.launch("overlapping_patches", leaves, *arguments, 0, start, nothing)
         start, total = self._starts(start)
@@ -132,13 +156,10 @@ class BroadPhase:
 
     def _collect(self, pairs: Any) -> Candidates:
         """The candidates of these pairs of patches (P, 2), culled part by part: most of them never are in memory."""
-        xp, boxes = self.backend.xp, self._patch_boxes()
+        boxes = self._patch_boxes()
         parts = [self.cull(self._listed(pairs[k : k + CHUNK], boxes)) for k in range(0, max(len(pairs), 1), CHUNK)]
-        total = self._within_index(sum(part.count for part in parts))
-        feature, corner = (
-            xp.concatenate([getattr(part, name)[: part.count] for part in parts]) for name in ("feature", "corner")
-        )
-        return Candidates(total, feature, corner)
+        self._within_index(sum(part.count for part in parts))
+        return joined(self.backend, parts)
 
     def _listed(self, pairs: Any, boxes: Any) -> Candidates:
         xp, count = self.backend.xp, len(pairs)
@@ -146,12 +167,13 @@ class BroadPhase:
         arguments = (
             pairs, boxes, *self.tables, self.vertex_box, self.edge_box, self.triangle_box,
             self.edge_corners, self.triangle_corners, self.object, self.ignore,
+            NOTES, xp.empty(NOTES * count, xp.int32),
         )  # fmt: skip
         self.backend.launch("candidates", count, *arguments, 0, start, nothing, nothing)
         start, total = self._starts(start)
         feature, corner = xp.zeros((max(total, 1), 2), xp.int32), xp.zeros((max(total, 1), 4), xp.int32)
         self.backend.launch("candidates", count, *arguments, 1, start, feature, corner)
-        return Candidates(total, feature, corner)
+        return Candidates(total, feature, corner, xp.zeros(max(total, 1), xp.float32))
 
     def _starts(self, counts: Any) -> tuple[Any, int]:
         """(where each element writes, how many there are) of what the first pass has counted."""

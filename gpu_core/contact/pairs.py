@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..backend import Backend
-from .broad_phase import BroadPhase, Candidates
+from .broad_phase import BroadPhase, Candidates, joined
 from .patches import Surface
 from .tangles import pair_key
 
@@ -85,11 +85,10 @@ class Proximity:
     def released(self, vertices: Any) -> Pairs:
         """The pairs of the same motion when these vertices (V,) may take any part of their ways, and all others that
         were released in it."""
-        xp = self.backend.xp
         fresh = (vertices | bool(vertices.mean() > CROWD)) & (self._free == 0)
         if bool(fresh.any()):
             self._free[fresh] = 1
-            self._renew(fresh, fresh.astype(xp.float32), 0.5)
+            self._renew(fresh)
             self.found = self._within_reach()
         return self.found
 
@@ -97,20 +96,26 @@ class Proximity:
         """Of the candidates."""
         found, xp = self._candidates, self.backend.xp
         assert found is not None
-        kept = self._reaching(found, *self._ways, self._free, 0.0)
+        near = self._flagged("candidate_nears", found.count, found.feature, found.corner, found.room, self._stray)
+        kept = near[xp.flatnonzero(self._room(found.subset(near), *self._ways, self._free, 0.0) <= 0.0)]
         if len(self.freed):
             kept = kept[~xp.isin(pair_key(found.feature[kept, 0], found.feature[kept, 1]), self.freed)]
         return self._thick(found, kept)
 
-    def _reaching(self, found: Candidates, x0: Any, x1: Any, free: Any, spare: float) -> Any:
-        """Which candidates can come within their range, and `spare` beyond it."""
-        xp = self.backend.xp
-        matters = xp.zeros(found.count, xp.int32)
+    def _room(self, found: Candidates, x0: Any, x1: Any, free: Any, enough: float) -> Any:
+        """(count,) by how much candidates stay beyond their range, m; more than `enough` need not be exact."""
+        room = self.backend.xp.empty(len(found.room), self.backend.xp.float32)
         self.backend.launch(
-            "candidate_reach", found.count, found.feature, found.corner, x0, x1, free, *self._ranges, self.reach,
-            spare, matters,
+            "candidate_room", found.count, found.feature, found.corner, x0, x1, free, *self._ranges, self.reach,
+            enough, room,
         )  # fmt: skip
-        return xp.flatnonzero(matters).astype(xp.int32)
+        return room[: found.count]
+
+    def _flagged(self, kernel: str, count: int, *arguments: Any) -> Any:
+        """For which of its elements a kernel sets its last argument."""
+        flags = self.backend.xp.zeros(count, self.backend.xp.int32)
+        self.backend.launch(kernel, count, *arguments, flags)
+        return self.backend.xp.flatnonzero(flags).astype(self.backend.xp.int32)
 
     def begin_frame(self) -> None:
         """Start from nothing, so that a bake resumed here goes on with the same candidates in the same order."""
@@ -118,12 +123,8 @@ class Proximity:
 
     def near(self, pairs: Pairs, x0: Any, x1: Any, slack: float) -> Pairs:
         """The pairs that can become contacts in the motion x0 → x1, give or take `slack`."""
-        xp = self.backend.xp
-        flags = xp.zeros(pairs.count, xp.int32)
-        self.backend.launch(
-            "pair_near", pairs.count, pairs.feature, pairs.corner, x0, x1, pairs.offset, pairs.activation, slack, flags
-        )
-        return pairs.subset(xp.flatnonzero(flags))
+        ranges = pairs.offset, pairs.activation, slack
+        return pairs.subset(self._flagged("pair_near", pairs.count, pairs.feature, pairs.corner, x0, x1, *ranges))
 
     def smallest_gap(self, x: Any) -> float:
         """Distance that every pair keeps at x for certain, m; the reach of contact where nothing is nearer."""
@@ -136,35 +137,33 @@ class Proximity:
         """Bring the candidates up to date for this motion."""
         broad, ways = self.broad_phase, self._ways
         if self._candidates is not None:
-            stray = broad.stray(*ways)
-            many = int((stray > self.margin).sum())
-            if many <= FEW * len(stray):
+            self._stray = broad.stray(*ways)
+            fresh = self._stray > self.margin
+            many = int(fresh.sum())
+            if many <= FEW * len(fresh):
                 broad.settle()
                 if many:
-                    self._renew(stray > self.margin, stray, self.margin)
+                    self._renew(fresh)
                 return
         self._candidates = broad.detect(*ways, self.reach, self.margin, self._free)
+        self._stray = self.backend.xp.zeros(len(self._free), self.backend.xp.float32)
         self.detections += 1
 
-    def _renew(self, fresh: Any, stray: Any, margin: float) -> None:
-        """Look again for the candidates of the vertices that are `fresh` (V,): those that stray by more than margin."""
-        xp, found = self.backend.xp, self._candidates
+    def _renew(self, fresh: Any) -> None:
+        """Look again for the candidates of the `fresh` vertices (V,): their ways are now those of the motion."""
+        found = self._candidates
         assert found is not None
-        stays = xp.zeros(found.count, xp.int32)
-        self.backend.launch("candidate_stays", found.count, found.corner, stray, margin, stays)
-        others = xp.flatnonzero(stays)
+        others = self._flagged("candidate_stays", found.count, found.corner, fresh.astype(self.backend.xp.int32))
         renewed = self.broad_phase.renew(*self._ways, fresh, self._free)
-        self._candidates = Candidates(
-            len(others) + renewed.count,
-            xp.concatenate([found.feature[others], renewed.feature]),
-            xp.concatenate([found.corner[others], renewed.corner]),
-        )
+        self._candidates = joined(self.backend, (found.subset(others), renewed))
+        self._stray[fresh] = 0.0
 
     def _culled(self, found: Candidates) -> Candidates:
         """Those that can come within range while no vertex strays from the last detection by more than the margin."""
-        broad = self.broad_phase
-        kept = self._reaching(found, broad.start, broad.end, broad.free, (1.0 + 1e-6) * 2.0 * self.margin)
-        return Candidates(len(kept), found.feature[kept], found.corner[kept])
+        broad, spare = self.broad_phase, (1.0 + 1e-6) * 2.0 * self.margin
+        room = self._room(found, broad.start, broad.end, broad.free, spare)
+        kept = self.backend.xp.flatnonzero(room <= spare)
+        return replace(found, room=room).subset(kept)
 
     def _thick(self, found: Candidates, kept: Any) -> Pairs:
         xp, count = self.backend.xp, len(kept)

@@ -68,10 +68,10 @@ FUNCTION float impact(const int *corner, const vec *x, const vec *x1, bool edges
     return additive_ccd(p, motion, edges, offset, size);
 }
 
-// May a corner stop anywhere on its way? If none may, all go at one pace.
-FUNCTION bool any_free(const int *corner, const int *free)
+// Is one of the corners marked?
+FUNCTION bool any_of(const int *corner, const int *mark)
 {
-    return (free[corner[0]] | free[corner[1]] | free[corner[2]] | free[corner[3]]) != 0;
+    return (mark[corner[0]] | mark[corner[1]] | mark[corner[2]] | mark[corner[3]]) != 0;
 }
 
 // A pair's four corners, one vector an axis: what is done to all four takes one operation.

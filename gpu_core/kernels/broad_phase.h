@@ -32,31 +32,38 @@ FUNCTION float widened(float inflation, float a, float b)
     return inflation + BORDER * (maximum(fabsf(a), fabsf(b)) + inflation);
 }
 
-// Box of one primitive of `size` corners on their way from x0 to x1. fresh: (vertices) 1 where the way is new; free: 1 where
-// any part of it may be taken, 0 where all go at one pace. Primitives and their boxes lie in the order of the patches that
-// own them, so that a patch reads one stretch of each.
-KERNEL void swept_box(int i, const vec *x0, const vec *x1, const int *fresh, const int *free, const int *corners, int size,
-                      float inflation, vec *box)
+// Box of the ways of `size` corners from x0 to x1; free: (vertices) 1 where any part may be taken, 0 where all go at one pace.
+FUNCTION void sweep(const int *corners, int size, const vec *x0, const vec *x1, const int *free, float inflation, vec *box)
 {
-    vec *mine = box + 4 * i;
-    bool any = false;
     for (int k = 0; k < size; ++k) {
-        int v = corners[size * i + k];
+        int v = corners[k];
         vec low = lower(x0[v], x1[v]), high = upper(x0[v], x1[v]);
         vec way[4] = {x0[v], x0[v], x1[v], x1[v]}, whole[4] = {low, high, low, high};
         const vec *one = free[v] ? whole : way;
         if (k == 0)
-            for (int j = 0; j < 4; ++j) mine[j] = one[j];
-        else unite(mine, one);
-        any |= fresh[v] != 0;
+            for (int j = 0; j < 4; ++j) box[j] = one[j];
+        else unite(box, one);
     }
     for (int k = 0; k < 4; k += 2) {
-        vec low = mine[k], high = mine[k + 1];
+        vec low = box[k], high = box[k + 1];
         vec margin = make_vec(widened(inflation, low.x, high.x), widened(inflation, low.y, high.y),
                               widened(inflation, low.z, high.z));
-        mine[k] = low - margin, mine[k + 1] = high + margin;
-        mine[k].w = any ? -1.0f : 0.0f, mine[k + 1].w = any ? 0.5f : -0.5f;
+        box[k] = low - margin, box[k + 1] = high + margin;
     }
+}
+
+// The box of one primitive. fresh: 1 for vertices that are looked for; stale: 1 where the way is another than when the box
+// was made. Primitives and their boxes lie in the order of the patches that own them, so that a patch reads one stretch of each.
+KERNEL void swept_box(int i, const vec *x0, const vec *x1, const int *fresh, const int *stale, const int *free,
+                      const int *corners, int size, float inflation, vec *box)
+{
+    const int *own = corners + size * i;
+    vec *mine = box + 4 * i;
+    bool any_fresh = false, any_stale = false;
+    for (int k = 0; k < size; ++k) any_fresh |= fresh[own[k]] != 0, any_stale |= stale[own[k]] != 0;
+    if (any_stale) sweep(own, size, x0, x1, free, inflation, mine);
+    mine[0].w = mine[2].w = any_fresh ? -1.0f : 0.0f;
+    mine[1].w = mine[3].w = any_fresh ? 0.5f : -0.5f;
 }
 
 // Leaf of patch p. first_patch: of the tree among all patches.
@@ -75,10 +82,16 @@ KERNEL void tree_refit(int i, int first_node, vec *tree)
     unite(tree + 4 * node, tree + 4 * (left + 1));
 }
 
-// Patches of `other` tree whose boxes overlap patch p of `tree`. within: the same tree, so only partners q ≥ p.
+// Patches of `other` tree whose boxes overlap patch p of `tree`. within: the same tree, so only partners q ≥ p. noted: how many
+// the counting pass found and the first of them, `notes` numbers in all; more are looked for again.
 KERNEL void overlapping_patches(int p, const vec *tree, int depth, const vec *other, int other_depth, int other_first,
-                                int within, int writing, int *start, int *pairs)
+                                int within, int notes, int *noted, int writing, int *start, int *pairs)
 {
+    int *found = noted + notes * p;
+    if (writing && found[0] < notes) {
+        for (int k = 0; k < found[0]; ++k) pairs[2 * (start[p] + k)] = p, pairs[2 * (start[p] + k) + 1] = found[k + 1];
+        return;
+    }
     const vec *box = tree + 4 * ((1 << depth) - 1 + p);
     int count = 0, node = 0, level = 0, leaves = (1 << other_depth) - 1;
     for (;;) {
@@ -90,17 +103,16 @@ KERNEL void overlapping_patches(int p, const vec *tree, int depth, const vec *ot
             continue;
         }
         if (enter) {
-            if (writing) {
-                int at = start[p] + count;
-                pairs[2 * at] = p, pairs[2 * at + 1] = other_first + node - leaves;
-            }
+            int partner = other_first + node - leaves, at = start[p] + count;
+            if (writing) pairs[2 * at] = p, pairs[2 * at + 1] = partner;
+            else if (count < notes - 1) found[count + 1] = partner;
             ++count;
         }
         while (node != 0 && (node & 1) == 0) node = (node - 1) / 2, --level;  // up from right children
         if (node == 0) break;
         ++node;  // to the right sibling
     }
-    if (!writing) start[p] = count;
+    if (!writing) start[p] = found[0] = count;
 }
 
 FUNCTION bool has_corner(const int *corners, int size, int v)
@@ -116,9 +128,10 @@ FUNCTION bool ignored(const int *object, const int *ignore, int a, int b)
     return object[a] == object[b] && ignore[object[a]];
 }
 
+// noted: the next overlap that the counting pass found, or will find.
 struct candidate_writer {
     int count, at, writing;
-    int *feature, *corner;
+    int *noted, *feature, *corner;
 };
 
 FUNCTION void emit(candidate_writer *out, int a, int b, int c0, int c1, int c2, int c3)
@@ -131,14 +144,19 @@ FUNCTION void emit(candidate_writer *out, int a, int b, int c0, int c1, int c2, 
     ++out->count;
 }
 
-// Bit k: the k-th primitive of patch p overlaps the box. A patch has at most 24 primitives of a kind. No branches: what
-// overlaps what is as good as random, and a processor that guesses wrong half of the time spends its time on that.
-FUNCTION int overlapping(const vec *box, int p, const int *start, const vec *primitive_box)
+// The first of the overlaps `met`, which were noted last, is no candidate.
+FUNCTION void reject(candidate_writer *out, int met) { out->noted[-1] &= ~(met & -met); }
+
+// Bit k: the k-th primitive of patch p overlaps the box; found in the counting pass, read back in the writing one. A patch
+// has at most 24 primitives of a kind. No branches: what overlaps what is as good as random, and a processor that guesses
+// wrong half of the time spends its time on that.
+FUNCTION int overlapping(candidate_writer *out, const vec *box, int p, const int *start, const vec *primitive_box)
 {
+    if (out->writing) return *out->noted++;
     int bits = 0;
     for (int k = start[p]; k < start[p + 1]; ++k)
         bits |= static_cast<int>(overlap(primitive_box + 4 * k, box)) << (k - start[p]);
-    return bits;
+    return *out->noted++ = bits;
 }
 
 FUNCTION void vertices_against_triangles(candidate_writer *out, int p, int q, const vec *box_q, const int *vertex_start,
@@ -146,14 +164,14 @@ FUNCTION void vertices_against_triangles(candidate_writer *out, int p, int q, co
                                          const vec *vertex_box, const vec *triangle_box, const int *corners,
                                          const int *object, const int *ignore)
 {
-    for (int near = overlapping(box_q, p, vertex_start, vertex_box); near != 0; near &= near - 1) {
+    for (int near = overlapping(out, box_q, p, vertex_start, vertex_box); near != 0; near &= near - 1) {
         int k = vertex_start[p] + lowest_bit(near), v = vertices[k];
-        int met = overlapping(vertex_box + 4 * k, q, triangle_start, triangle_box);
+        int met = overlapping(out, vertex_box + 4 * k, q, triangle_start, triangle_box);
         for (; met != 0; met &= met - 1) {
             int t = triangle_start[q] + lowest_bit(met);
             const int *c = corners + 3 * t;
-            if (has_corner(c, 3, v) || ignored(object, ignore, v, c[0])) continue;
-            emit(out, v, triangles[t], v, c[0], c[1], c[2]);
+            if (!out->writing && (has_corner(c, 3, v) || ignored(object, ignore, v, c[0]))) reject(out, met);
+            else emit(out, v, triangles[t], v, c[0], c[1], c[2]);
         }
     }
 }
@@ -162,31 +180,34 @@ FUNCTION void edges_against_edges(candidate_writer *out, int p, int q, const vec
                                   const int *edges, const vec *edge_box, const int *corners, const int *object,
                                   const int *ignore)
 {
-    for (int near = overlapping(box_q, p, edge_start, edge_box); near != 0; near &= near - 1) {
+    for (int near = overlapping(out, box_q, p, edge_start, edge_box); near != 0; near &= near - 1) {
         int k = lowest_bit(near), one = edge_start[p] + k;
-        int met = overlapping(edge_box + 4 * one, q, edge_start, edge_box);
+        int met = overlapping(out, edge_box + 4 * one, q, edge_start, edge_box);
         if (p == q) met &= ~((2 << k) - 1);  // each pair once
         for (; met != 0; met &= met - 1) {
             int other = edge_start[q] + lowest_bit(met), e = one, f = other;
             if (edges[one] > edges[other]) e = other, f = one;
             const int *c = corners + 2 * e, *d = corners + 2 * f;
-            if (has_corner(d, 2, c[0]) || has_corner(d, 2, c[1]) || ignored(object, ignore, c[0], d[0])) continue;
-            emit(out, ~edges[e], edges[f], c[0], c[1], d[0], d[1]);
+            if (!out->writing &&
+                (has_corner(d, 2, c[0]) || has_corner(d, 2, c[1]) || ignored(object, ignore, c[0], d[0]))) reject(out, met);
+            else emit(out, ~edges[e], edges[f], c[0], c[1], d[0], d[1]);
         }
     }
 }
 
 // Candidates of one pair of patches: every vertex, edge and triangle belongs to one patch, so no pair comes twice.
-// feature: (vertex, triangle), or (~edge, edge) with the smaller edge first; corner: the four vertices.
+// feature: (vertex, triangle), or (~edge, edge) with the smaller edge first; corner: the four vertices. noted: what the counting
+// pass hands to the writing one, `notes` at most for a pair of patches.
 KERNEL void candidates(int i, const int *patches, const vec *patch_boxes, const int *vertex_start, const int *vertices,
                        const int *edge_start, const int *edges, const int *triangle_start, const int *triangles,
                        const vec *vertex_box, const vec *edge_box, const vec *triangle_box, const int *edge_corners,
-                       const int *triangle_corners, const int *object, const int *ignore, int writing, int *start,
-                       int *feature, int *corner)
+                       const int *triangle_corners, const int *object, const int *ignore, int notes, int *noted,
+                       int writing, int *start, int *feature, int *corner)
 {
     int p = patches[2 * i], q = patches[2 * i + 1];
     candidate_writer out;
     out.count = 0, out.writing = writing, out.at = writing ? start[i] : 0, out.feature = feature, out.corner = corner;
+    out.noted = noted + notes * i;
     vertices_against_triangles(&out, p, q, patch_boxes + 4 * q, vertex_start, vertices, triangle_start, triangles,
                                vertex_box, triangle_box, triangle_corners, object, ignore);
     if (p != q)

@@ -10,11 +10,10 @@ FUNCTION float side_thickness(const int *c, int first, int last, const float *th
     return least;
 }
 
-// 1 for a candidate none of whose corners strays by more than the margin.
-KERNEL void candidate_stays(int i, const int *corner, const float *stray, float margin, int *stays)
+// 1 for a candidate none of whose corners is fresh.
+KERNEL void candidate_stays(int i, const int *corner, const int *fresh, int *stays)
 {
-    const int *c = corner + 4 * i;
-    stays[i] = maximum(maximum(stray[c[0]], stray[c[1]]), maximum(stray[c[2]], stray[c[3]])) <= margin;
+    stays[i] = !any_of(corner + 4 * i, fresh);
 }
 
 struct contact_range {
@@ -40,18 +39,17 @@ FUNCTION contact_range range_of(const int *c, bool edges, const vec *rest, const
     return range;
 }
 
-// 1 for a candidate that can matter in the motion from x to x1, in which all go at one pace but for the free vertices, which
-// may take any fraction: not the direction between its sides' middles (cheap, and enough for most) or closest points keeps its
-// sides farther apart than their range and `spare`. At one pace a gap along a direction is the least difference of numbers that
-// change evenly, so it is never less than at one of the ends. most_range: what no pair's range is beyond.
-KERNEL void candidate_reach(int i, const int *feature, const int *corner, const vec *x, const vec *x1, const int *free,
-                            const vec *rest, const int *object, const float *thickness, float activation_least,
-                            float rest_share, float most_range, float spare, int *matters)
+// room: by how much the candidate's sides stay farther apart than their range, for certain, in the motion from x to x1, in
+// which all go at one pace but for the free vertices, which may take any fraction: along the direction between the sides'
+// middles (cheap, and enough for most) or their closest points. At one pace a gap along a direction is the least difference of
+// numbers that change evenly, so it is never less than at one of the ends. most_range: what no pair's range is beyond.
+// enough: more than this need not be known exactly.
+KERNEL void candidate_room(int i, const int *feature, const int *corner, const vec *x, const vec *x1, const int *free,
+                           const vec *rest, const int *object, const float *thickness, float activation_least,
+                           float rest_share, float most_range, float enough, float *room)
 {
     const int *c = corner + 4 * i;
-    bool edges = feature[2 * i] < 0, any = any_free(c, free);
-    matters[i] = 0;
-    float reach = most_range + spare;
+    bool edges = feature[2 * i] < 0, any = any_of(c, free);
     vec p[4], end[4], origin = x[c[0]], zero = make_vec(0.0f, 0.0f, 0.0f);
     load_corners(c, x, p);
     for (int k = 0; k < 4; ++k) end[k] = x1[c[k]] - origin;
@@ -59,12 +57,27 @@ KERNEL void candidate_reach(int i, const int *feature, const int *corner, const 
     vec square = upper(squares(from), squares(to));
     float rounding = ROUNDING * sqrtf(maximum(maximum(square.x, square.y), maximum(square.z, square.w)));
     vec apart = edges ? 0.5f * (p[0] + p[1]) - 0.5f * (p[2] + p[3]) : p[0] - 0.33333333f * (p[1] + p[2] + p[3]);
-    if (gap_on_the_way(direction(apart, zero), from, to, edges, any) > reach + rounding) return;
+    float gap = gap_on_the_way(direction(apart, zero), from, to, edges, any) - rounding;
+    room[i] = gap - most_range;
+    if (room[i] > enough) return;
     vec n = direction(gap_vector(p, closest_points(p, edges).weight), zero);
-    float gap = gap_on_the_way(n, from, to, edges, any);
-    if (gap > reach + rounding) return;
+    gap = maximum(gap, gap_on_the_way(n, from, to, edges, any) - rounding);
+    room[i] = gap - most_range;
+    if (room[i] > enough) return;
     contact_range own = range_of(c, edges, rest, object, thickness, activation_least, rest_share);
-    matters[i] = gap <= (1.0f + 1e-6f) * (own.offset + own.activation) + spare + rounding;
+    room[i] = gap - (1.0f + 1e-6f) * (own.offset + own.activation);
+}
+
+// 0 for a candidate whose sides have come no nearer than their range since `room` was found, because no corner strayed far
+// enough from the way that it was found for: along the direction that kept the sides apart then, neither has moved by more
+// than the farthest of its corners.
+KERNEL void candidate_nears(int i, const int *feature, const int *corner, const float *room, const float *stray, int *nears)
+{
+    const int *c = corner + 4 * i;
+    float first = stray[c[0]], other = stray[c[1]], second = maximum(stray[c[2]], stray[c[3]]);
+    if (feature[2 * i] < 0) first = maximum(first, other);
+    else second = maximum(second, other);
+    nears[i] = !(room[i] > (1.0f + 1e-6f) * (first + second));
 }
 
 // The pairs' corners, features, and what ranges they have. kept: which candidates.

@@ -206,7 +206,7 @@ KERNEL void curvature_times(int v, const int *start, const int *column, const fl
     for (int k = below_start[v]; k < below_start[v + 1]; ++k) {
         const vec *block = columns + 3 * below[k];
         vec apart = p[ends[2 * below[k]]] - own;
-        back = back + make_vec(dot(block[0], apart), dot(block[1], apart), dot(block[2], apart));
+        back = back + rows_times(block, apart);
     }
     for (int k = contact_start[v]; k < contact_start[v + 1]; ++k) {
         int i = contact_incident[k] / 4;

@@ -7,6 +7,9 @@
 // to itself, g++ takes the four numbers one by one.
 #if defined(__GNUC__) && !defined(__CUDACC_RTC__) && !defined(float)
 typedef float lanes __attribute__((vector_size(16)));
+#if __GNUC__ >= 12 || defined(__clang__)
+#define SHUFFLES
+#endif
 union alignas(16) vec {
     struct {
         float x, y, z, w;
@@ -56,3 +59,15 @@ FUNCTION vec upper(vec a, vec b)
 }
 FUNCTION bool none_negative(vec a) { return minimum(minimum(a.x, a.y), minimum(a.z, a.w)) >= 0.0f; }
 #endif
+
+// The sums of the numbers of a, of b and of c, whose fourth ones are 0. Left to itself, g++ adds one by one.
+FUNCTION vec sums(vec a, vec b, vec c)
+{
+#ifdef SHUFFLES
+    lanes low = __builtin_shufflevector(a.all, b.all, 0, 4, 1, 5), high = __builtin_shufflevector(a.all, b.all, 2, 6, 3, 7);
+    lanes x = __builtin_shufflevector(low, c.all, 0, 1, 4, 7), y = __builtin_shufflevector(low, c.all, 2, 3, 5, 7);
+    return vec_of(x + y + __builtin_shufflevector(high, c.all, 0, 1, 6, 7));
+#else
+    return make_four(a.x + a.y + a.z, b.x + b.y + b.z, c.x + c.y + c.z, 0.0f);
+#endif
+}

@@ -4,6 +4,11 @@
 
 FUNCTION vec make_vec(float x, float y, float z) { return make_four(x, y, z, 0.0f); }
 FUNCTION float dot(vec a, vec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+// (dot(row[0], a), dot(row[1], a), dot(row[2], a))
+FUNCTION vec rows_times(const vec *row, vec a)
+{
+    return sums(product(row[0], a), product(row[1], a), product(row[2], a));
+}
 FUNCTION float length(vec a) { return sqrtf(dot(a, a)); }
 FUNCTION vec cross(vec a, vec b) { return make_vec(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x); }
 // Number k of the i-th vector of a table, without a branch.

@@ -262,7 +262,7 @@ class Ndb:
         that begins must not look converged while it stands, nor may rest be made of what the iterations leave.
         """
         xp, parameters = self.backend.xp, self.parameters
-        square, gained = ((a * a).sum(axis=1) for a in (self.system.increment, self.displacement - self._coast))
+        square, gained = (xp.einsum("vk,vk->v", a, a) for a in (self.system.increment, self.displacement - self._coast))
         sizes = [(square[a:b].max(), square[a:b].mean(), gained[a:b].mean()) for a, b in pairwise(self.cloths)]
         largest, mean, gain = self.backend.host(xp.sqrt(xp.stack([xp.stack(values) for values in sizes]))).T
         wanted = np.maximum(parameters.acceleration_share * gain / parameters.mean_share, parameters.finest * self.h)
@@ -283,7 +283,7 @@ class Ndb:
 
         Returns by how much one is (`Elastic.strain_excess`); infinity in iterations that need not know it.
         """
-        cut = abs(self.x - reached).max(axis=1)
+        cut = abs(self.x - reached)
         moved = float(abs(reached - before).max()) if contacts else 0.0
         report.outer += 1
         report.arrived = not bool(

@@ -204,12 +204,33 @@ def test_boxes_are_never_rounded_inwards():
     x1 = np.float32(x0 + rng.normal(size=(count, 3)) * 10.0 ** rng.uniform(-6, 0, (count, 1)))
     box, index = np.zeros((4 * count, 4), np.float32), np.arange(count, dtype=np.int32)
     wide, every, free = np.float32(7e-4), np.ones(count, np.int32), np.int32(np.arange(count) % 2)
-    cpu.launch("swept_box", count, vectors(x0), vectors(x1), every, free, index, 1, wide, box)
+    cpu.launch("swept_box", count, vectors(x0), vectors(x1), every, every, free, index, 1, wide, box)
     for end, x in ((0, x0), (2, x1)):
         low, high = np.float64(box[end::4, :3]), np.float64(box[end + 1 :: 4, :3])
         whole = free[:, None] != 0
         assert (low <= np.float64(np.where(whole, np.minimum(x0, x1), x)) - np.float64(wide)).all()
         assert (high >= np.float64(np.where(whole, np.maximum(x0, x1), x)) + np.float64(wide)).all()
+
+
+@pytest.mark.parametrize("name", meshes())
+def test_boxes_are_those_of_the_ways_of_the_moment(name):
+    """To the last bit, though only the boxes of what has changed are made again."""
+    x, surface, motion, reach, margin = meshes()[name]
+    rng, x = np.random.default_rng(7), np.float32(x)
+    phase, other = phase_of(surface, x), phase_of(surface, x)
+    phase.detect(vectors(x), vectors(x + rng.normal(size=x.shape) * (motion + margin)), reach, margin)
+    for turn in range(12):
+        if turn % 3 == 0:
+            phase.settle()
+        fresh, free = rng.random(len(x)) < 0.1, np.int32(rng.random(len(x)) < 0.3)
+        x0, x1 = (np.float32(x + rng.normal(size=x.shape) * (motion + margin)) for _ in range(2))
+        if turn % 4:  # some motions renew nothing
+            phase.renew(vectors(x0), vectors(x1), fresh, free)
+            other.detect(phase.start, phase.end, reach, margin, phase.free)
+            for made, whole in ((phase.vertex_box, other.vertex_box), (phase.edge_box, other.edge_box)):
+                assert np.array_equal(made[:, :3], whole[:, :3])
+            assert np.array_equal(phase.triangle_box[:, :3], other.triangle_box[:, :3])
+            assert (phase.vertex_box[::4, 3] == -1).sum() == fresh[np.unique(surface.triangles)].sum()
 
 
 class Crumple:
@@ -278,17 +299,22 @@ def test_pairs_hold_all_that_come_within_reach_in_the_motions_after():
 
 
 class GuardedBackend(type(cpu)):
-    """Hands the writing passes longer buffers than they asked for and looks at what lies behind."""
+    """Hands both passes longer buffers than they asked for and looks at what lies behind."""
 
     written = 0
+    noted = np.zeros(0, np.int32)
 
     def launch(self, kernel, count, *arguments):
         if kernel not in ("candidates", "overlapping_patches"):
             return super().launch(kernel, count, *arguments)
-        flag = 6 if kernel == "overlapping_patches" else -4
-        buffers = arguments[flag + 2 :] if kernel == "overlapping_patches" else arguments[-2:]
+        flag = -3 if kernel == "overlapping_patches" else -4
+        buffers = arguments[flag + 2 :]
         guarded = [np.full((len(b) + 64, b.shape[1]), UNTOUCHED, np.int32) for b in buffers]
-        super().launch(kernel, count, *arguments[: len(arguments) - len(buffers)], *guarded)
+        notes = len(arguments[flag - 1])
+        if not arguments[flag]:
+            self.noted = np.full(notes + 64, UNTOUCHED, np.int32)
+        super().launch(kernel, count, *arguments[: flag - 1], self.noted, *arguments[flag : flag + 2], *guarded)
+        assert (self.noted[notes:] == UNTOUCHED).all(), "noted behind the buffer"
         for buffer, copy in zip(buffers, guarded, strict=True):
             assert (copy[len(buffer) :] == UNTOUCHED).all(), "written behind the buffer"
             if arguments[flag]:

@@ -142,15 +142,20 @@ def test_the_filter_hands_out_positions_that_were_checked():
             assert moved.mean() > 0.5, "the filter lets nothing move"
 
 
-def reaching(queries: Queries, reach: float, free: int = 1):
-    """Which candidates matter to `reach`; the queries have been scaled to it."""
-    pairs, matters = as_pairs(queries), np.zeros(len(queries.p), np.int32)
+def room_of(queries: Queries, reach: float, free: int, enough: float):
+    """By how much the sides stay beyond `reach`; the queries have been scaled to it."""
+    pairs, room = as_pairs(queries), np.zeros(len(queries.p), np.float32)
     x, x1 = as_vectors(queries.p), as_vectors(queries.q)
     frees = np.full(len(x), free, np.int32)
     apart = np.arange(len(x), dtype=np.int32)  # each corner is an object of its own
-    ranges = (x, apart, np.full(len(x), reach / 2, np.float32), 0.0, 0.3, reach, 0.0)
-    cpu.launch("candidate_reach", pairs.count, pairs.feature, pairs.corner, x, x1, frees, *ranges, matters)
-    return matters.astype(bool)
+    ranges = (x, apart, np.full(len(x), reach / 2, np.float32), 0.0, 0.3, reach, enough)
+    cpu.launch("candidate_room", pairs.count, pairs.feature, pairs.corner, x, x1, frees, *ranges, room)
+    return room
+
+
+def reaching(queries: Queries, reach: float, free: int = 1):
+    """Which candidates matter to `reach`."""
+    return room_of(queries, reach, free, 0.0) <= 0
 
 
 def test_no_candidate_is_dropped_that_comes_within_reach():
@@ -182,6 +187,45 @@ def test_no_candidate_is_dropped_that_comes_within_reach_while_all_go_at_one_pac
     assert not ((least <= 1e-3) & ~matters).any()
     assert (least <= 1e-3).sum() > CHUNK // 4
     assert (~matters).sum() > (~reaching(queries, 1e-3)).sum() > CHUNK // 20
+
+
+@pytest.mark.parametrize("free", [0, 1])
+def test_no_candidate_is_passed_over_that_strays_into_reach(free):
+    """The sides go towards each other from where their ways are, by about as much as there was room between them."""
+    rng, count = np.random.default_rng(6), CHUNK // 4
+    queries = hard_queries(count, 80)
+    scale = (1e-3 / queries.offset)[:, None, None]
+    queries.p, queries.q = np.float32(queries.p * scale), np.float32(queries.q * scale)
+    part = 10.0 ** rng.uniform(-4, 0, (count, 1, 1))  # most whole ways meet
+    queries.q = np.float32(queries.p + part * (np.float64(queries.q) - queries.p))
+    room = room_of(queries, 1e-3, free, float("inf"))
+    stray = np.float32(np.abs(room) * rng.uniform(0, 1.2, count))[:, None] * np.float32(rng.random((count, 4)))
+    alike = rng.random(count) < 0.8  # all corners of a pair by the same
+    stray[alike] = stray[alike][:, :1]
+    pairs, nears = as_pairs(queries), np.zeros(count, np.int32)
+    cpu.launch("candidate_nears", count, pairs.feature, pairs.corner, room, np.ravel(stray), nears)
+    truth, entered = Truth(queries), np.zeros(count, bool)
+    sides = np.where(queries.edges[:, None], [[1, 1, -1, -1]], [[1, -1, -1, -1]])[..., None]
+    whole = np.float64(queries.q) - np.float64(queries.p)
+    for _ in range(8):
+        fraction = rng.integers(0, 2, (count, 4 if free else 1, 1))
+        state = truth.start + fraction * (whole if free else truth.motion)
+        state -= stray[..., None] * sides * direction_between(state, truth.edges, sides > 0)[:, None]
+        entered |= distance(state, truth.edges) <= 1e-3
+    assert not (entered & (nears == 0)).any()
+    assert (entered & (room > 0)).sum() > count // 50
+    assert (nears == 0).sum() > count // 20
+
+
+def direction_between(state, edges, first):
+    """(n, 3) unit vectors along which the distance grows when the first side goes, by differences."""
+    step = 1e-6 * np.maximum(distance(state, edges), 1e-6)[:, None, None]
+    grows = [
+        distance(state + first * step * axis, edges) - distance(state - first * step * axis, edges)
+        for axis in np.eye(3)
+    ]
+    slope = np.stack(grows, axis=1)
+    return slope / np.maximum(np.linalg.norm(slope, axis=1, keepdims=True), 1e-300)
 
 
 @pytest.mark.parametrize("nearer", [1 - 1e-6, 1.0, 1 + 1e-7])
