@@ -30,7 +30,7 @@ from .solvers.parameters import NdbParameters, preset
 from .solvers.pd_ipc import pd_ipc
 from .subspace import subspace
 
-HALVINGS = 3  #: how often a step may be halved for a body to arrive
+HALVINGS = 3  #: how often a step may be halved for a body to arrive, or for free cloth to gain no energy
 EDGE_SHARE = 0.3  #: d̂, at most, in mean edges at rest
 SLACK_SHARE = 0.15  #: the reserve of contacts, at most, in the same: with more, each triangle next to a vertex is one
 
@@ -57,7 +57,7 @@ class FrameReport:
     detections: int = 0  #: broad phases
     contacts: int = 0  #: active pairs at the end
     unfinished_steps: int = 0  #: steps that ran out of iterations
-    halved_steps: int = 0  #: steps that were taken in two halves, so that a collider arrives or the strain limit holds
+    halved_steps: int = 0  #: steps taken in two halves: for a body to arrive, a limit to hold, energy not to rise
     late_steps: int = 0  #: steps at whose end a collider or hard pin had not reached its pose
     strained_steps: int = 0  #: steps that end with cloth stretched beyond its strain limit
     heated_steps: int = 0  #: steps that give cloth which nothing holds more energy than it had
