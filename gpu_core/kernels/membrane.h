@@ -42,24 +42,15 @@ FUNCTION void deformation_gradient(int t, const vec *x, const int *corners, vec 
     *f1 = d.x * e1 + d.z * e2, *f2 = d.y * e1 + d.w * e2;
 }
 
-// −∂E/∂F by columns. True where the strain limit acts.
-FUNCTION bool membrane_stress(vec f1, vec f2, vec r1, vec r2, float trace, float determinant, vec k, float limit, vec *p1,
-                              vec *p2)
-{
-    vec c1, c2;
-    *p1 = k.x * (r1 - f1) + k.y * (direction(f1, r1) - f1);
-    *p2 = k.x * (r2 - f2) + k.z * (direction(f2, r2) - f2);
-    if (k.w <= 0.0f || !limit_stretch(f1, f2, r1, r2, trace, determinant, limit, &c1, &c2)) return false;
-    *p1 = *p1 + k.w * (c1 - f1);
-    *p2 = *p2 + k.w * (c2 - f2);
-    return true;
-}
-
+// force, limited: as in membrane_project.
 FUNCTION void membrane_force(int t, vec f1, vec f2, vec r1, vec r2, float trace, float determinant, vec d, vec k,
                              float limit, vec *force, float *limited)
 {
-    vec p1, p2;
-    limited[t] = membrane_stress(f1, f2, r1, r2, trace, determinant, k, limit, &p1, &p2) ? k.w : 0.0f;
+    vec c1, c2, p1 = k.x * (r1 - f1) + k.y * (direction(f1, r1) - f1);  // −∂E/∂F by columns
+    vec p2 = k.x * (r2 - f2) + k.z * (direction(f2, r2) - f2);
+    bool limits = k.w > 0.0f && limit_stretch(f1, f2, r1, r2, trace, determinant, limit, &c1, &c2);
+    if (limits) p1 = p1 + k.w * (c1 - f1), p2 = p2 + k.w * (c2 - f2);
+    limited[t] = limits ? k.w : 0.0f;
     force[2 * t] = d.x * p1 + d.y * p2;
     force[2 * t + 1] = d.z * p1 + d.w * p2;
 }
