@@ -65,8 +65,8 @@ to the front tan θ = 0.9, 0.98, 1.02 and 1.1 μ: moved by 0.03, 0.03, 44 and 21
 *`card_house`, 0.21 s after the start: with μ = 0.5 it stands (and does after 2 s, 98.6 mm high), with μ = 0.05 it
 falls; tan(15°)/2 = 0.134 is needed.*
 
-**Measured when.** On the solver of ddc53e3, but for the drape: that is of 6caee73, whose bits ddc53e3 gives too where
-pins or bodies hold the cloth (a specimen of cotton again on 8c45d5e). AMD EPYC, one thread; pictures of 6caee73.
+**Measured when.** On the solver of ddc53e3, the drape on that of 05bec16, where it has the bits of 6caee73. AMD EPYC,
+one thread; the pictures are of 6caee73.
 
 **Sticking and slipping.** One μ serves rest and motion, so nothing chatters for ever: a patch on springs sticks to a
 belt, slips back once and is damped to its place as backward Euler damps the exact circle. Over half a cylinder the
