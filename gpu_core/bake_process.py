@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from .cache import CANCEL, LOG, PAUSE
 from .disk import disk_errors, make_folder
-from .worker_process import Listener, ending, last_lines, send_signal, start
+from .worker_process import Listener, end_of_log, ending, send_signal, start
 
 PATIENCE = 3.0  #: seconds a worker may take for the step it works on after `cancel`, before it is killed
 RECENT = 8  #: frames that the estimate of the remaining time averages
@@ -165,5 +165,5 @@ class BakeProcess:
     def _crash(self) -> str:
         where = "before the first frame" if self.frame is None else f"after frame {self.frame}"
         kept = "" if self.frame is None else " The frames so far are kept: resume to go on."
-        tail = last_lines(self._cache / LOG)
+        tail = end_of_log(self._cache / LOG)
         return f"The worker ended with {ending(self.exit_code or 0)} {where}.{kept}" + (f"\n{tail}" if tail else "")

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from .cache import LOG
 from .disk import disk_errors
-from .worker_process import Listener, ending, last_lines, send_signal, start
+from .worker_process import Listener, end_of_log, ending, send_signal, start
 
 JOB = "job"  #: folder of the scene where Live begins
 MOVED = "moved.npz"  #: what has another place at the end of the step that is asked for
@@ -67,7 +67,7 @@ class LiveProcess:
         events = self._listener.events(ended)
         if ended and not self._ended:
             self._close()
-            tail = last_lines(self._folder / LOG)
+            tail = end_of_log(self._folder / LOG)
             text = f"The worker ended with {ending(self._process.returncode)}." + (f"\n{tail}" if tail else "")
             events.append({"event": "ended", "text": text})
         return events

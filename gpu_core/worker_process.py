@@ -17,6 +17,7 @@ from typing import IO, Any
 
 ROOT = Path(__file__).resolve().parents[1]
 LOG_LINES = 30  #: of a worker's log in an error text; a crash in C leaves a long one
+FAULT = "Fatal Python error"  #: how faulthandler begins what it writes of a crash
 
 
 def start(
@@ -92,10 +93,13 @@ def ending(code: int) -> str:
     return f"signal {-code} ({name})"
 
 
-def last_lines(log: Path) -> str:
-    """The end of a log; nothing where there is none."""
+def end_of_log(log: Path) -> str:
+    """Why a process ended, of its log: the first lines of a crash, which name it, or else the last lines; nothing where
+    there is no log."""
     with suppress(OSError):
-        return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_LINES:])
+        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+        crash = next((number for number, line in enumerate(lines) if line.startswith(FAULT)), len(lines) - LOG_LINES)
+        return "\n".join(lines[max(crash, 0) :][:LOG_LINES])
     return ""
 
 

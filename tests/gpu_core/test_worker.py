@@ -260,6 +260,17 @@ def test_the_parent_reports_a_crash_with_signal_frame_and_log(long_job, tmp_path
     assert len(read_frames(tmp_path / "cache" / "sheet.pc2")) == done >= 3
 
 
+def test_the_error_of_a_crash_begins_with_its_name_however_deep_its_threads_were(tmp_path):
+    log = tmp_path / "log"
+    frames = [f'  File "solver.py", line {line} in step' for line in range(2 * worker_process.LOG_LINES)]
+    log.write_text("\n".join(["baked frame 12", "Fatal Python error: Segmentation fault", "", "Thread 1:", *frames]))
+    said = worker_process.end_of_log(log).splitlines()
+    assert said[0] == "Fatal Python error: Segmentation fault"
+    assert len(said) == worker_process.LOG_LINES
+    log.write_text("\n".join(frames))
+    assert worker_process.end_of_log(log).splitlines() == frames[-worker_process.LOG_LINES :]
+
+
 def test_the_parent_passes_on_what_the_worker_says_of_a_bad_job(job, tmp_path):
     bad_scene(job)
     worker = BakeProcess(job, tmp_path / "cache")
