@@ -73,9 +73,11 @@ def _ribbon(path: Array, width: float, vertices: int) -> tuple[Mesh, Array]:
 
 def funnel(vertices: int, frames: int) -> Scene:
     """A cloth pulled through a narrow neck: all of it must fold to a tenth of its width."""
-    square = sheet(vertices, 0.3).shifted(0.001, 0.002, 0.105)
-    middle = np.linalg.norm(square.positions[:, :2], axis=1)
-    chosen = middle <= np.sort(middle)[3]
+    square = sheet(vertices, 0.3)
+    middle = square.positions[np.linalg.norm(square.positions, axis=1).argmin()]
+    square = square.shifted(*([0.001, 0.002, 0.105] - middle))
+    off_axis = np.linalg.norm(square.positions[:, :2], axis=1)
+    chosen = off_axis <= min(np.sort(off_axis)[3], 0.02)  # of a coarse cloth too, only what passes through the neck
     pull = moved(square.positions, z=ramp(frames, 0.0, -0.33))
     profile = [(0.17, 0.10), (0.10, 0.05), (0.05, 0.015), (0.032, 0.0), (0.03, -0.03), (0.03, -0.08)]
     wall = body("Funnel", lathe(profile, 32))
@@ -158,13 +160,13 @@ def scissors(vertices: int, frames: int) -> Scene:
 
 
 FORCED = (
-    Stress(twist, 96),
-    Stress(slack_twist, 96),
+    Stress(twist, 96, coarsest=100),
+    Stress(slack_twist, 96, coarsest=100),
     Stress(knot, 72),
     Stress(funnel, 72),
     Stress(hands, 60),
     Stress(armpit, 60, squeezes=True),
     Stress(crossing_pins, 48),
     Stress(meeting_pins, 36, squeezes=True),
-    Stress(scissors, 48),
+    Stress(scissors, 48, coarsest=200, thickest=1.5),
 )

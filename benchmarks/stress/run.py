@@ -42,6 +42,7 @@ class Result:
     unfinished_steps: int = 0
     late_steps: int = 0
     halved_steps: int = 0
+    heated_steps: int = 0  #: that gave free cloth energy, however often halved
     bodies_arrived: bool = True
     largest_stretch: float = 1.0
     smallest_gap: float = float("inf")
@@ -113,6 +114,7 @@ def _add(result: Result, report: FrameReport, found: Verdict) -> None:
     result.unfinished_steps += report.unfinished_steps
     result.late_steps += report.late_steps
     result.halved_steps += report.halved_steps
+    result.heated_steps += report.heated_steps
     result.faults += [f"frame {report.frame}: {text}" for text in report.faults]
     result.largest_stretch = max(result.largest_stretch, report.largest_stretch)
     result.smallest_gap = min(result.smallest_gap, report.smallest_gap)

@@ -19,6 +19,8 @@ class Stress:
     build: Callable[[int, int], Scene]  #: (vertices of all cloths together, frames) to a scene; both approximate
     frames: int  #: of the full motion
     squeezes: bool = False  #: bodies or pins leave less room than the thickness: only here may pairs be released
+    coarsest: int = 40  #: vertices below which a cell is too long for what the cloth is led around
+    thickest: float = np.inf  #: times its thickness, beyond which there is no room
 
     @property
     def name(self) -> str:

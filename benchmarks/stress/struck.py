@@ -107,5 +107,5 @@ STRUCK = (
     Stress(sharp_box, 36),
     Stress(spinning_cylinder, 96),
     Stress(teleport, 30),
-    Stress(wringer, 72),
+    Stress(wringer, 72, thickest=1.5),
 )
