@@ -98,11 +98,12 @@ def main() -> None:
 
 
 def _save(rows: list[Row]) -> None:
-    """Rows of the same scenario and solve give way; all others stay as they are in the file."""
+    """Rows of the same scenario and solve give way, and those of scenarios that are no more; all others stay as they are
+    in the file."""
     kept: list[Row] = json.loads(RESULTS.read_text(encoding="utf-8"))["rows"] if RESULTS.exists() else []
     replaced = {(row["scenario"], row["solve"]) for row in rows}
-    every = [row for row in kept if (row["scenario"], row["solve"]) not in replaced] + rows
     order = [f"{theme}.{scenario.__name__}" for theme, scenario in chosen(())]
+    every = [row for row in kept if row["scenario"] in order and (row["scenario"], row["solve"]) not in replaced] + rows
     every.sort(key=lambda row: (order.index(row["scenario"]), row["solve"]))
     content = {"processor": processor(), "rows": every}
     RESULTS.parent.mkdir(exist_ok=True)
