@@ -98,8 +98,8 @@ def main() -> None:
 
 
 def _save(rows: list[Row]) -> None:
-    """Rows of the same scenario and solve give way, and those of scenarios that are no more; all others stay as they are
-    in the file."""
+    """Rows of the same scenario and solve give way, as do those of scenarios that are no more; all others stay as they
+    are in the file."""
     kept: list[Row] = json.loads(RESULTS.read_text(encoding="utf-8"))["rows"] if RESULTS.exists() else []
     replaced = {(row["scenario"], row["solve"]) for row in rows}
     order = [f"{theme}.{scenario.__name__}" for theme, scenario in chosen(())]

@@ -22,11 +22,10 @@ def block() -> Collider:
     top = len(points)
     bottom = points - [0.0, 0.0, 0.12]
     ring = [0, 1, 2, 5, 8, 7, 6, 3]  # once around the 3 × 3 vertices
-    walls = [
-        face
-        for a, b in zip(ring, ring[1:] + ring[:1], strict=True)
-        for face in ([a, a + top, b], [b, a + top, b + top])
-    ]
+    walls = []
+    for a, b in zip(ring, ring[1:] + ring[:1], strict=True):
+        left = points[a, 0] + points[b, 0] < 0.0
+        walls += [[a, a + top, b], [b, a + top, b + top]] if left else [[a, a + top, b + top], [a, b + top, b]]
     faces = np.concatenate([triangles, triangles[:, ::-1] + top, np.array(walls)]).astype(np.int32)
     return Collider("Block", faces, np.concatenate([points, bottom])[None].astype(np.float32))
 

@@ -7,6 +7,7 @@ import pytest
 
 from taffeta.benchmarks.physics import damping, drape, energy, fall, friction, rest, shapes, stick_slip, symmetry
 from taffeta.benchmarks.physics.result import DEFAULT, TIGHT, Result
+from taffeta.gpu_core.intersection import unique_edges
 
 
 def assert_all_hold(results):
@@ -103,6 +104,14 @@ def test_sheets_that_collide_keep_their_momentum():
     assert_all_hold(energy.collision(DEFAULT))
 
 
+def test_the_body_of_a_symmetric_scene_is_its_own_mirror_image():
+    body = symmetry.block()
+    points = body.positions[0]
+    twin = [int(np.flatnonzero(np.abs(points - point * [-1, 1, 1]).max(axis=1) < 1e-6)[0]) for point in points]
+    edges = {frozenset(edge) for edge in unique_edges(body.triangles).tolist()}
+    assert {frozenset(twin[end] for end in edge) for edge in edges} == edges
+
+
 def test_a_symmetric_drape_stays_symmetric():
     assert_all_hold(symmetry.mirror(DEFAULT))
 
@@ -130,6 +139,14 @@ def test_what_has_settled_rests(scene, seconds, limit):
 
 def test_the_shadow_of_a_flat_disc_is_its_area():
     assert drape.shadow(*drape.disc(400)) == pytest.approx(np.pi * drape.SPECIMEN**2, rel=0.02)
+
+
+def test_a_disc_lowered_on_a_plate_falls_into_as_many_folds_as_real_ones_and_specimens_agree():
+    mesh = drape.disc(1000)
+    discs = [drape.settled("cotton", mesh, drape.specimen(mesh, seed, 1.0), on_plate=True) for seed in (0, 1)]
+    assert all(drape.FOLDS[0] <= disc.folds <= drape.FOLDS[1] for disc in discs)
+    assert all(disc.speed < drape.STILL for disc in discs)
+    assert abs(discs[0].coefficient - discs[1].coefficient) < 3.0
 
 
 def test_a_drape_carried_to_a_finer_mesh_throws_the_same_shadow():
