@@ -39,7 +39,7 @@ THEMES: dict[str, tuple[Scenario, ...]] = {
         symmetry.numbering_of_folds,
     ),
     "rest": (rest.flat, rest.drape, rest.stack, rest.pile),
-    "drape": (drape.dropped, drape.lowered, drape.refinement),
+    "drape": (drape.dropped, drape.lowered, drape.refinement, drape.refinement_on_plate),
 }  # fmt: skip
 
 
