@@ -68,6 +68,10 @@ def _fill(axis: Any, panel: Panel) -> None:
     axis.set(title=panel.title, xlabel=panel.x, ylabel=panel.y)
     if "x" in panel.logarithmic:
         axis.set_xscale("log")
+        measured = sorted({x for curve in panel.curves for x in curve.x})
+        if len(measured) < 9:  # the numbers themselves: those of a logarithmic axis would lie upon each other
+            axis.set_xticks(measured, [f"{x:g}" for x in measured])
+            axis.set_xticks([], minor=True)
     if "y" in panel.logarithmic:
         axis.set_yscale("log")
     axis.grid(alpha=0.3)

@@ -7,7 +7,7 @@ import pytest
 
 from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.contact.broad_phase import MOST_PAIRS, BroadPhase, TooManyPairsError
-from taffeta.gpu_core.contact.pairs import Proximity
+from taffeta.gpu_core.contact.pairs import MARGIN_SHARES, Proximity, margin_of
 from taffeta.gpu_core.contact.patches import Surface, patches
 from taffeta.gpu_core.elasticity.assembly import vectors
 from taffeta.gpu_core.mesh import unique_edges
@@ -183,6 +183,15 @@ def test_at_one_pace_every_pair_is_found_whose_boxes_overlap_at_some_time(name):
         x = np.float64(x0) + time * (np.float64(x1) - np.float64(x0))
         assert found >= brute_force(surface, x, x, 0.5 * reach + margin)
     assert found <= features(phase_of(surface, x0).detect(vectors(x0), vectors(x1), reach, margin))
+
+
+@pytest.mark.parametrize(("edge", "kept_out"), [(6e-3, True), (2.9e-3, True), (2e-3, False)])
+def test_a_margin_keeps_a_vertex_s_neighbours_out_of_its_boxes_where_a_useful_one_can(edge, kept_out):
+    reach = 2e-3
+    margin = margin_of(reach, edge)
+    assert MARGIN_SHARES[0] * edge <= margin <= MARGIN_SHARES[1] * edge
+    assert (reach + 2.0 * margin <= 0.8 * edge * (1.0 + 1e-9)) == kept_out
+    assert kept_out or margin == MARGIN_SHARES[1] * edge  # neighbours are in them anyway
 
 
 def test_what_falls_together_has_as_few_pairs_as_at_rest():
