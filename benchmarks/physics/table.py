@@ -106,11 +106,11 @@ the refinement below shows that this is too coarse, so they are judged on 10 000
 **Cotton and denim drape more than the bands.** Lowered, cotton has 55 %, five points below its band and just within the
 bound of five; denim has 62, three points beyond it; wool 44 and silk 25 are within theirs. D is not the cause: a strip
 and a plate bend by D within a per cent on every mesh (bending.md), and denim's 1.9e-5 N·m lies in the middle of what
-was measured (1.4 to 2.2e-5, six samples; 1.6 and 2.4e-5). `softening` is one: lowered with the measured Y, on 2500 vertices, cotton
-has 56 to 57 % instead of 51, denim 60 to 61 instead of 58 (two specimens each). What else is missing was not found.
-Nothing rubs inside this cloth, as yarns do, which may keep a real disc from its lowest state; and the bands are those
-of other cloths, whose D is not given (validation.md: no published coefficient of denim was found, and plain cottons go
-from 48 to 72 %).
+was measured (1.4 to 2.2e-5, six samples; 1.6 and 2.4e-5). `softening` is one: lowered with the measured Y, on 2500
+vertices, cotton has 56 to 57 % instead of 51, denim 60 to 61 instead of 58 (two specimens each). What else is missing
+was not found. Nothing rubs inside this cloth, as yarns do, which may keep a real disc from its lowest state; and the
+bands are those of other cloths, whose D is not given (validation.md: no published coefficient of denim was found, and
+plain cottons go from 48 to 72 %).
 
 **Refinement.** One specimen of cotton carried from mesh to mesh, dropped or lowered on the first:
 
