@@ -39,7 +39,9 @@ THEMES: dict[str, tuple[Scenario, ...]] = {
         symmetry.numbering_of_folds,
     ),
     "rest": (rest.flat, rest.drape, rest.stack, rest.pile),
-    "drape": (drape.dropped, drape.lowered, drape.refinement, drape.refinement_on_plate),
+    "drape": (
+        drape.dropped, drape.lowered, drape.refinement, drape.refinement_on_plate, drape.refinement_of_means,
+    ),
 }  # fmt: skip
 
 
