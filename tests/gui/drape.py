@@ -39,9 +39,9 @@ class Drape:
         return np.frombuffer(self.window.ask(f"shown({name!r})"), np.float32).reshape(-1, 3)
 
     def until_baked(self, frames: int) -> None:
-        """Wait, as a user does, until so many frames have landed."""
+        """Wait, as a user does, until so many frames have landed; a click may reach a busy window late."""
         while self.baked < frames:
-            assert self.running(), self.window.ask("session().state().headline")
+            self.window.until("session().current is not None")
 
     def until_over(self) -> str:
         """Wait until no bake runs; how it ended, in words."""
