@@ -27,10 +27,10 @@ PATIENCE = 12.0  #: s a seed
 
 def varied(base: Stress, generator: np.random.Generator) -> tuple[Stress, int, int, str]:
     """(stress, vertices, frames, what was chosen in words)."""
-    vertices = base.coarsest + int(generator.integers(0, 120))
+    vertices = int(generator.integers(40, 160))
     frames = int(generator.integers(max(6, base.frames // 4), base.frames + 1))
-    thicker = min(float(generator.choice([0.2, 1, 1, 3])), base.thickest)
-    slower = float(generator.choice([0.25, 0.5, 1]))
+    thicker, slower = float(generator.choice([0.2, 1, 1, 3])), float(generator.choice([0.25, 0.5, 1]))
+    squeezes = base.squeezes or vertices < base.coarsest or thicker > base.thickest
     speed = float(generator.choice([0, 0, 3, 15]))
     turn = rotation(tuple(generator.normal(size=3)), generator.uniform(0.0, 6.0))
     pushes = [0.5 * speed * generator.normal(size=3) for _ in range(64)]
@@ -44,8 +44,8 @@ def varied(base: Stress, generator: np.random.Generator) -> tuple[Stress, int, i
         return Scene(cloths, tuple(_body(body, turn, thicker) for body in scene.colliders), settings)
 
     build.__name__ = base.name
-    words = f"{base.name} {vertices} vertices, ξ × {thicker:.2g}, step rate × {slower:g}, push {speed:g} m/s"
-    return replace(base, build=build), vertices, frames, words
+    words = f"{base.name} {vertices} vertices, ξ × {thicker:g}, step rate × {slower:g}, push {speed:g} m/s"
+    return replace(base, build=build, squeezes=squeezes), vertices, frames, words
 
 
 def _cloth(cloth: Cloth, turn: Array, thicker: float, push: Array) -> Cloth:

@@ -19,8 +19,8 @@ class Stress:
     build: Callable[[int, int], Scene]  #: (vertices of all cloths together, frames) to a scene; both approximate
     frames: int  #: of the full motion
     squeezes: bool = False  #: bodies or pins leave less room than the thickness: only here may pairs be released
-    coarsest: int = 40  #: vertices below which a cell is too long for what the cloth is led around
-    thickest: float = np.inf  #: times its thickness, beyond which there is no room
+    coarsest: int = 0  #: vertices below which pairs were released, and with four times as many none were
+    thickest: float = np.inf  #: times its thickness, beyond which the layers need more than the gap
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from taffeta.benchmarks.physics import damping, drape, energy, fall, friction, rest, shapes, stick_slip, symmetry
 from taffeta.benchmarks.physics.result import DEFAULT, TIGHT, Result
-from taffeta.gpu_core.intersection import unique_edges
+from taffeta.gpu_core.mesh import unique_edges
 
 
 def assert_all_hold(results):
