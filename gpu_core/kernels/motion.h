@@ -2,23 +2,27 @@
 #pragma once
 #include "membrane.h"
 
-// z = x* + h v + h² g (method.md §1), after the air has slowed the velocity along the normal:
+// z = x* + h v + h² g (method.md §1), less what the air takes of the velocity along the normal:
 // ½ρ_a C (|v_n| + u) v_n per area, integrated implicitly, so that no step size makes it unstable. The term with u is what
 // a sheet feels in small swings, where its drag coefficient rises as it slows (Graham 1980: C ≈ 8 KC^−⅓).
+// Air resists the motion that comes, not the one that the cloth would make if nothing held it: of gravity's velocity only
+// the share counts that the vertex followed in the last step, all in a fall, none at rest, where air bears nothing.
 // drag: ½ρ_a C / areal density, 1/m. forwarded: residual forwarding's h² M⁻¹ δf, m.
-// guess: where the iterations begin. It takes the share of gravity that the vertex followed in the last step: all of it
-// in free fall, none of it at rest, where a start from z would have to be undone in every step, and never quite is.
-// displacement: guess − x*, before it is rounded to the positions' last digit: the velocity comes from it.
+// inertial: z − x*, before it is rounded to the positions' last digit.
+// guess: where the iterations begin: z, or if `adaptive` is 1, with that share of gravity in place of all of it. At rest
+// a start from z would have to be undone in every step, and never quite is.
+// displacement: guess − x*, unrounded: the velocity comes from it.
 KERNEL void inertia_target(int v, const vec *start, const vec *velocity, const vec *normal, const float *drag,
                            const vec *forwarded, float still_air, float h, const vec *gravity,
-                           const float *gravity_share, vec *displacement, vec *guess, vec *z)
+                           const float *gravity_share, float adaptive, vec *displacement, vec *inertial, vec *guess,
+                           vec *z)
 {
-    vec falling = velocity[v] + h * *gravity;
-    float along = dot(falling, normal[v]);
+    float along = dot(velocity[v] + (gravity_share[v] * h) * *gravity, normal[v]);
     float kept = 1.0f / (1.0f + h * drag[v] * (fabsf(along) + still_air));
-    vec slowed = falling - ((1.0f - kept) * along) * normal[v];
-    vec withheld = ((1.0f - gravity_share[v]) * h * h) * *gravity;
-    displacement[v] = h * slowed + forwarded[v] - withheld;
+    vec falling = velocity[v] + h * *gravity - ((1.0f - kept) * along) * normal[v];
+    vec withheld = (adaptive * (1.0f - gravity_share[v]) * h * h) * *gravity;
+    inertial[v] = h * falling + forwarded[v];
+    displacement[v] = inertial[v] - withheld;
     guess[v] = start[v] + displacement[v];
     z[v] = guess[v] + withheld;
 }
@@ -53,14 +57,14 @@ KERNEL void add_increment(int v, const vec *increment, vec *x, vec *displacement
 }
 
 // Velocity over the step. A vertex that stands where the solver put it takes the unrounded displacement; one that
-// the filter stopped, the difference of its positions. velocity: in, of the last step; out, of this one.
+// the filter stopped, the difference of its positions.
+// gravity_share: of gravity's displacement in this step, what was not undone by anything but air, in [0, 1].
 KERNEL void step_velocity(int v, const vec *start, const vec *solved, const vec *reached, const vec *displacement,
-                          float h, const vec *gravity, vec *velocity, float *gravity_share)
+                          const vec *inertial, float h, const vec *gravity, vec *velocity, float *gravity_share)
 {
     vec cut = solved[v] - reached[v];
     vec way = dot(cut, cut) == 0.0f ? displacement[v] : reached[v] - start[v];
-    vec after = make_vec(way.x / h, way.y / h, way.z / h);  // (1/h) h is not 1: each step would lose momentum
-    float strength = h * dot(*gravity, *gravity);
-    gravity_share[v] = strength > 0.0f ? clamp(dot(after - velocity[v], *gravity) / strength, 0.0f, 1.0f) : 1.0f;
-    velocity[v] = after;
+    velocity[v] = make_vec(way.x / h, way.y / h, way.z / h);  // (1/h) h is not 1: each step would lose momentum
+    float strength = h * h * dot(*gravity, *gravity);
+    gravity_share[v] = strength > 0.0f ? clamp(1.0f + dot(way - inertial[v], *gravity) / strength, 0.0f, 1.0f) : 1.0f;
 }

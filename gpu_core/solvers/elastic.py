@@ -79,12 +79,13 @@ class Elastic:
         self.pin_stiffness[:] = self._pinned + self.backend.array(stiffness)
 
     def inertia_target(
-        self, start: Any, velocity: Any, forwarded: Any, gravity_share: Any, displacement: Any, guess: Any, z: Any
-    ) -> None:
+        self, start: Any, velocity: Any, forwarded: Any, gravity_share: Any, adaptive: bool,
+        displacement: Any, inertial: Any, guess: Any, z: Any,
+    ) -> None:  # fmt: skip
         """z (N, 4) ← where inertia, gravity and air alone would take the cloth; the rest: see the kernel."""
         drag = (
             start, velocity, self.normal, self.drag, forwarded, STILL_AIR, self.h, self.gravity, gravity_share,
-            displacement, guess, z,
+            float(adaptive), displacement, inertial, guess, z,
         )  # fmt: skip
         self.backend.sequence([self._normals(start), ("inertia_target", self.vertices, drag)])()
 

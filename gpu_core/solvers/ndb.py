@@ -33,7 +33,7 @@ class NdbState:
 
     x: Any  #: (V, 4) positions, m
     velocity: Any  #: (N, 4) m/s
-    gravity_share: Any  #: (N,) how much of gravity each vertex followed in the last step, in [0, 1]
+    gravity_share: Any  #: (N,) how much of gravity each vertex followed in the last step, air apart, in [0, 1]
     forwarded: Any  #: (N, 4) displacement of residual forwarding, m
     ages: Ages  #: exponents of the barriers
     hardness: Any  #: (T,) of the triangles' strain limits, 1 or more
@@ -140,11 +140,10 @@ class Ndb:
     def _inertia(self, state: NdbState, target: Any) -> None:
         """z, and the first guess of x; hard pins and colliders go to their target at once."""
         xp, cloth = self.backend.xp, self.vertices.cloth
-        share = state.gravity_share if self.parameters.guess == "adaptive" else xp.ones_like(state.gravity_share)
         self.elastic.inertia_target(
-            self.start, state.velocity, state.forwarded, share, self.displacement, self.x, self.z
-        )
-        self.inertial[:] = self.displacement + ((1.0 - share) * self.h**2)[:, None] * self.elastic.gravity
+            self.start, state.velocity, state.forwarded, state.gravity_share, self.parameters.guess == "adaptive",
+            self.displacement, self.inertial, self.x, self.z,
+        )  # fmt: skip
         self.x[:] = xp.where(self.free, self.x, target)
         pinned = self.x[:cloth] - self.start[:cloth]
         self.displacement[:] = xp.where(self.free[:cloth], self.displacement, pinned)
@@ -155,10 +154,10 @@ class Ndb:
         A filter stops cloth but bears no force, so what it took of the momentum of cloth that nothing holds is given
         back; the place stays as it was filtered.
         """
-        velocity, share = state.velocity.copy(), state.gravity_share.copy()
+        velocity, share = (self.backend.xp.empty_like(a) for a in (state.velocity, state.gravity_share))
         self.backend.launch(
-            "step_velocity", self.vertices.cloth, self.start, self.x, reached, self.displacement, self.h,
-            self.elastic.gravity, velocity, share,
+            "step_velocity", self.vertices.cloth, self.start, self.x, reached, self.displacement, self.inertial,
+            self.h, self.elastic.gravity, velocity, share,
         )  # fmt: skip
         if self.momentum:
             velocity += self.momentum.lacking(contacts, self.inertial / self.h, reached, velocity)

@@ -239,3 +239,20 @@ def test_the_simulator_stays_at_the_static_equilibrium():
     for _ in range(24):
         simulator.advance_frame()
     assert np.abs(simulator.positions()[0] - still).max() < 0.01 * 0.06
+
+
+def test_air_bears_no_cloth_at_rest():
+    """Light cloth in thick air and long steps. Air that resisted the fall which a step would be without elasticity bore
+    a third of this strip."""
+    shape = strip("one diagonal", 0, 0.06, 0.024, 0.006)
+    density = 0.04
+    law = cases.isotropic(200.0, density * cases.GRAVITY * 0.06**3 / 10.0)
+    cloth = cases.sheet(shape, replace(law, density=density, air_drag=3.0), shape.clamp)
+    assembly = cases.assembled(cloth, "plate")
+    weight = assembly.mass[:, None] * [0.0, 0.0, -cases.GRAVITY]
+    still = equilibrium(Statics(assembly, weight), shape.positions).positions
+    settings = Settings(frame_end=25, step_rate=48.0, tolerance=2e-5, self_collision=False, backend="cpu")
+    simulator = Simulator(Scene((replace(cloth, positions=still),), (), settings), select("cpu"))
+    for _ in range(24):
+        simulator.advance_frame()
+    assert np.abs(simulator.positions()[0] - still).max() < 0.002 * 0.06
