@@ -40,7 +40,8 @@ THEMES: dict[str, tuple[Scenario, ...]] = {
     ),
     "rest": (rest.flat, rest.drape, rest.stack, rest.pile),
     "drape": (
-        drape.dropped, drape.lowered, drape.refinement, drape.refinement_on_plate, drape.refinement_of_means,
+        drape.dropped, drape.lowered, drape.lowered_unsoftened, drape.refinement, drape.refinement_on_plate,
+        drape.refinement_of_means,
     ),
 }  # fmt: skip
 
