@@ -65,8 +65,8 @@ to the front tan θ = 0.9, 0.98, 1.02 and 1.1 μ: moved by 0.03, 0.03, 44 and 21
 *`card_house`, 0.21 s after the start: with μ = 0.5 it stands (and does after 2 s, 98.6 mm high), with μ = 0.05 it
 falls; tan(15°)/2 = 0.134 is needed.*
 
-**Measured when.** On the solver of 2e5079d, AMD EPYC, one thread; the pictures too. The discs that are lowered on
-10 000 vertices on that of f371fb4.
+**Measured when.** On the solver of 19ade13, AMD EPYC, one thread. The discs that are dropped are of 2e5079d, wool and
+denim lowered of f371fb4: before air bore no resting cloth any more, on even meshes. The pictures are of 2e5079d.
 
 **Sticking and slipping.** One μ serves rest and motion, so nothing chatters for ever: a patch on springs sticks to a
 belt, slips back once and is damped to its place as backward Euler damps the exact circle. Over half a cylinder the
@@ -88,12 +88,13 @@ membrane waves are damped, not followed.
 default, and the mirror image of a sheet 0.02 mm from its own. On a block a corner has to choose which way it folds; to
 stay symmetric is an unstable balance, as of a pencil on its point. The rows "nudged" show that it is the cloth's and
 not the solver's: one border starts 0.1 mm too high, the other too low. Over the cylinder that is forgotten, 0.12 mm
-become 0.01; on the block, solved tightly, they become 5 mm in a quarter of a second. So whatever an iteration leaves
-grows too, two- to fourfold in a frame. The default leaves the balance in the first tenth of a second: 10 to 18 mm
-between numberings, 7 to 11 mm from the mirror image, which fails the bound of 1 mm. So it does with gradients fifty
-times as accurate (17 mm after 1 s; their preconditioner's aggregates are no mirror images of each other), without
-aggregates (2 mm), with both (0.4 mm after 0.25 s, 14 mm after 1 s) and with a tenth of the tolerance (5 mm). "Tight"
-does without aggregates and keeps 0.008 mm. It kept 0.13 mm until the block's walls were cut alike on both sides.
+become 0.01 (0.04 at the default); on the block, solved tightly, they become 5 mm in a quarter of a second. So whatever
+an iteration leaves grows too, two- to fourfold in a frame. The default leaves the balance in the first tenth of a
+second: 4 to 5 mm between numberings, 13 to 18 mm from the mirror image, which fails the bound of 1 mm. So it does with
+gradients fifty times as accurate (17 mm after 1 s; their preconditioner's aggregates are no mirror images of each
+other), without aggregates (2 mm), with both (0.4 mm after 0.25 s, 14 mm after 1 s) and with a tenth of the tolerance
+(5 mm). "Tight" does without aggregates and keeps 0.2 to 0.9 mm; 0.008 mm on the solver of 2e5079d, by what rounding
+then began with.
 
 **Drape coefficient.** What was read before was one equilibrium of many: silk in three folds 47.5 %, in six 33 %. How
 many there are depends on the state before, of real cloth too, so the rows are means over specimens that are uneven by
@@ -104,29 +105,35 @@ the speed of the fall chooses. Lowered on a smooth plate in 1.5 s, as the instru
 specimens agree better. On 2500 vertices (edges of 6 mm) their coefficients are 4 to 5 points lower, silk's 5 higher;
 the refinement below shows that this is too coarse, so they are judged on 10 000.
 
-**Cotton and denim drape more than the bands.** Lowered, cotton has 55 %, five points below its band and just within the
-bound of five; denim has 62, three points beyond it; wool 44 and silk 25 are within theirs. D is not the cause: a strip
-and a plate bend by D within a per cent on every mesh (bending.md), and denim's 1.9e-5 N·m lies in the middle of what
-was measured (1.4 to 2.2e-5, six samples; 1.6 and 2.4e-5). `softening` is one: lowered with the measured Y, on 2500
-vertices, cotton has 56 to 57 % instead of 51, denim 60 to 61 instead of 58 (two specimens each). What else is missing
-was not found. Nothing rubs inside this cloth, as yarns do, which may keep a real disc from its lowest state; and the
-bands are those of other cloths, whose D is not given (validation.md: no published coefficient of denim was found, and
-plain cottons go from 48 to 72 %).
+**Cotton and denim drape more than the bands.** Lowered, cotton has 54.0 %, a point below what a bound of five around
+its band allows, silk 23.4; denim had 61.8 and wool 44.3 on the solver of f371fb4 and an even mesh. D is not the
+cause: a strip and a plate bend by D within a per cent on every mesh (bending.md), and denim's 1.9e-5 N·m lies in the
+middle of what was measured (1.4 to 2.2e-5, six samples; 1.6 and 2.4e-5). `softening` is one: with the measured
+stretch cotton has 56.4 (two specimens). What else is missing was not found. Nothing rubs inside this cloth, as yarns
+do, which may keep a real disc from its lowest state; and the bands are those of other cloths, whose D is not given
+(validation.md: no published coefficient of denim was found, and plain cottons go from 48 to 72 %).
 
-**Refinement.** One specimen of cotton carried from mesh to mesh, dropped or lowered on the first:
+These numbers were higher. The air of the model resisted the fall that a step would be if nothing held the cloth, and so
+bore 1.6 % of a resting cotton in steps of 1/48 s ([ndb.md](ndb.md)). An even disc of 2500 vertices hung at 50.5 % with
+it; without, at 49.1, where Newton's method in float64 on the same energy (`benchmarks/statics.py`) has 49.2.
+
+**Refinement.** One specimen of cotton carried from mesh to mesh, dropped (an even mesh, on the solver of 2e5079d) or
+lowered on the first:
 
 | vertices | 1000 | 2500 | 5000 | 10 000 | 20 000 | 40 000 |
 |---|---|---|---|---|---|---|
 | dropped: coefficient, % | 57.7 | 54.1 | 57.1 | 58.9 | 59.0 | 59.2 |
 | folds | – | 5 | 10 | 9 | 9 | 9 |
-| rms speed when read, mm/s | – | 0.9 | 0.9 | 3.2 | 1.4 | 1.1 |
-| lowered: coefficient, % | 53.3 | 52.7 | 53.3 | 55.8 | 56.0 | 56.3 |
-| folds | 6 | 6 | 6 | 7 | 7 | 7 |
+| lowered: coefficient, % | 49.9 | 51.0 | 52.5 | 54.3 | 54.8 | 54.9 |
 
-From 5000 to 40 000 that is 2.1 points dropped, and 3.01 lowered, where a seventh fold comes in (3 are allowed,
-validation.md §15), 3.6 and 5.7 % of the value; from 10 000 to 40 000, where the folds stay as many, 0.3 and 0.6.
-It is not all folds: the mean of four lowered specimens goes from 52.6 (5000) to 55.0 (10 000) and 55.7 (40 000), and
-one that keeps its seven from 53.1 to 55.7 and 56.3. 3.1 points are too many; what a mesh of 4 mm lacks was not found.
+From 5000 to 40 000 that is 2.3 points lowered, and 2.1 for the mean of four (52.5 and 54.6); 3 are allowed
+(validation.md §15). From 20 000 to 40 000 it is 0.1.
+
+That takes a mesh that is finer where cloth bends. Folds begin at the table's rim in tips, and there an even mesh of
+5000 vertices, edges of 4.2 mm, bends by up to 49° an edge: too soft, and 1 % of its energy is missing. Edges of 3.1 mm
+there, which grow by two thirds to the disc's rim and to twice as long in its middle, gain a point for the same number
+of vertices. Even meshes of 2500, 5000, 7000 and 10 000 hang at 49.1, 51.4, 52.4 and 54.2 %, lattices like spirals; they
+would miss the three points (3.1 from 5000 to 40 000 on the solver of d600690).
 An earlier solver went from 58.3 to 62.7 on the way from 5000 to 40 000, where it had not come to rest (10 mm/s). Below
 5000 the dropped disc swings with its folds; the lowered one does not.
 
