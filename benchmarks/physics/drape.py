@@ -26,7 +26,7 @@ from .result import TIGHT, Result, Solve
 from .shapes import Mesh, Triangles
 
 SPECIMEN, TABLE = 0.15, 0.09  #: radii, m
-GROWTH = 0.09  #: how far from the table's rim edges are twice as long, m
+DOUBLING = 0.09  #: distance from the table's rim over which a disc's edges grow to twice their length, m
 PIXEL = 0.4e-3  #: m
 UNEVEN = 1.0e-3  #: by how much a specimen is not flat at its rim, rms, m
 COUNTS = (1000, 2500, 5000, 10000, 20000, 40000)  #: vertices of a refinement
@@ -44,7 +44,7 @@ def disc(count: int) -> Mesh:
     """About `count` vertices without preferred direction; one ring of them lies on the table's rim.
 
     Folds begin there, in tips that an even mesh of 5000 vertices, edges of 4 mm, bends by 50° an edge: edges are
-    shortest at the table's rim and grow by GROWTH.
+    shortest at the table's rim. (N, 3) m, and (T, 3).
     """
     radius = np.linspace(0.0, SPECIMEN, 20001)
     middle = 0.5 * (radius[1:] + radius[:-1])
@@ -73,7 +73,7 @@ def disc(count: int) -> Mesh:
 
 def _growth(radius: Positions) -> Positions:
     """Length of an edge at a radius over that at the table's rim."""
-    return np.asarray(1.0 + np.abs(radius - TABLE) / GROWTH)
+    return np.asarray(1.0 + np.abs(radius - TABLE) / DOUBLING)
 
 
 def _ring(radius: float, edge: float) -> Positions:

@@ -124,16 +124,6 @@ class Window:
         """Click the button whose operator call or data path begins so."""
         self._click_at(*self.find(call, area, region))
 
-    def click_until(self, call: str, expression: str) -> None:
-        """Click until an expression is true in there, a second time where the window has lost the click."""
-        self.click(call)
-        try:
-            self.until(expression, 15.0)
-        except AssertionError:
-            self.hold(False)
-            self.click(call)
-            self.until(expression)
-
     def choose_file(self, path: Path) -> None:
         """Choose a path of the shared folder in the file browser that has come up, and click its button."""
         self.until("any(area.type == 'FILE_BROWSER' for area in window().screen.areas)")
