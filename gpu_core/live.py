@@ -46,11 +46,11 @@ from .mesh import edge_lengths, unique_edges
 from .point_cache import PointCacheHeader
 from .scene import Array, Cloth, Collider, IntArray, Scene, SceneError
 from .simulator import FrameReport, Simulator
-from .solvers.parameters import NdbParameters
+from .solvers.parameters import NEVER, NdbParameters
 from .worker import BAD_SCENE, DONE, FAILED, Messages, error_event
 
 #: Looser where it costs least to look at: a few full CCDs a step, and cloth may be beyond its strain limit for a frame.
-PREVIEW = NdbParameters(accuracy=0.1, outer_iterations=4, strain_excess=math.inf)
+PREVIEW = NdbParameters(accuracy=0.1, outer_iterations=4, turning_from=NEVER, strain_excess=math.inf)
 FIRMEST = 0.99  #: weight of a pull; 1 would be a hard pin, which has its way through everything
 
 

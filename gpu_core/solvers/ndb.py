@@ -21,6 +21,7 @@ from .newton import NewtonStep
 from .parameters import NdbParameters
 
 FAR = 1e6  #: m; an increment this large, or not a number, means that the step has diverged
+RETURN = 0.5  #: share of a way back that is gone where a vertex turns round (`_shorten_returns`)
 
 
 class DivergenceError(ArithmeticError):
@@ -114,13 +115,15 @@ class Ndb:
             self._start_from(feasible)
         ages, contacts, tautest = state.ages, None, float("inf")
         bearable = feasible  # of the second half of the iterations' states, the one that strains the cloth least
+        previous = feasible  # the feasible state before
         while not self._finished(report):
             contacts = self._contacts(self.proximity.found, feasible, predicted, ages, state.ages)
             change = self._local_global(contacts, report)  # repeat LG with reuse, weights ← PartialCCD
             ages = contacts.ages() if contacts else no_ages(self.backend)
+            share = self._shorten_returns(previous, feasible, report)
             reached = self._filtered(feasible)  # (B, t) ← FullCCD(x⁻, x⁺); x⁻ ← x⁻ + αt(x⁺ − x⁻)
-            excess = self._judge(report, change, reached, feasible, contacts)
-            feasible, predicted = reached, self.x.copy()
+            excess = self._judge(report, change, reached, feasible, share, contacts)
+            previous, feasible, predicted = feasible, reached, self.x.copy()
             if report.arrived and excess <= tautest:
                 tautest, bearable = excess, reached
             report.strained = report.arrived and tautest > self.parameters.strain_excess
@@ -224,7 +227,7 @@ class Ndb:
             after.append(contacts.partial_ccd(self.x))
         change, least = 0.0, self.parameters.least_iterations if contacts and report.outer == 0 else 1
         energy, retreats = float("inf"), 0
-        for k in range(self.parameters.inner_iterations):
+        for k in range(self._most_iterations(report)):
             local()
             left = solve.begin()
             if not left <= self.parameters.growth * energy and retreats < self.parameters.retreats:
@@ -247,6 +250,28 @@ class Ndb:
             self.displacement += lacking
             self.x[: self.vertices.cloth] += lacking
         return change
+
+    def _most_iterations(self, report: StepReport) -> int:
+        parameters = self.parameters
+        turning = parameters.turning_iterations if report.outer >= parameters.turning_from else 0
+        return max(parameters.inner_iterations, turning)
+
+    def _shorten_returns(self, previous: Any, feasible: Any, report: StepReport) -> Any:
+        """Share (V, 1) of the way from `feasible` to x that is gone: half, late in a step, by vertices that turn back
+        towards `previous`, the feasible state before that.
+
+        Contact set up at one of two states can lead to the other for ever, as at the tip of a fold.
+        """
+        xp, cloth = self.backend.xp, self.vertices.cloth
+        share = xp.ones((len(self.x), 1), xp.float32)
+        if report.outer < self.parameters.turning_from:
+            return share
+        way = self.x - feasible
+        turns = xp.einsum("vk,vk->v", way, feasible - previous)[:, None] < 0.0
+        share[turns & self.free] = RETURN
+        self.x -= (1.0 - share) * way
+        self.displacement -= ((1.0 - share) * way)[:cloth]
+        return share
 
     def _retreat(self) -> None:
         """Take half of the last increment back: what it left is worse than what it found."""
@@ -276,14 +301,16 @@ class Ndb:
             return elastic
         return elastic + contacts.residual_launches(x, self.start, system.residual, system.added, system.total_diagonal)
 
-    def _judge(self, report: StepReport, change: float, reached: Any, before: Any, contacts: Contacts | None) -> float:
+    def _judge(
+        self, report: StepReport, change: float, reached: Any, before: Any, share: Any, contacts: Contacts | None
+    ) -> float:
         """Converged: LG has settled, nothing was cut off, contact was set up where the step ends, and there no triangle
         is far beyond its strain limit: a small cut may be a long stretch of a short edge.
 
         Returns by how much one is (`Elastic.strain_excess`); infinity in iterations that need not know it.
         """
         cut = abs(self.x - reached)
-        moved = float(abs(reached - before).max()) if contacts else 0.0
+        moved = float((abs(reached - before) / share).max()) if contacts else 0.0
         report.outer += 1
         report.arrived = not bool(
             (cut[~self.free[:, 0]] > 0.0).any()

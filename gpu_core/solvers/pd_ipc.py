@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .parameters import NdbParameters
+from .parameters import NEVER, NdbParameters
 
 KAPPA = 1.0  #: κ/d̂² relative to the diagonal of H under the pair: the 0.1, 1 and 10 differ little (claims.md)
 
@@ -20,5 +20,6 @@ def pd_ipc(ndb: NdbParameters, kappa: float = KAPPA) -> NdbParameters:
         law=replace(ndb.law, distance=True, start=kappa, most=0, samples=0),
         inner_iterations=1,
         least_iterations=1,
+        turning_from=NEVER,
         outer_iterations=ndb.inner_iterations * ndb.outer_iterations,
     )

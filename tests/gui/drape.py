@@ -75,7 +75,7 @@ def open_drape(window: Window, folder: Path) -> Drape:
     window.redraw()
     window.do("show_tab('Taffeta')")
     window.redraw()
-    window.click("bpy.ops.taffeta.select")
+    window.click('bpy.ops.taffeta.select(name="Cloth")')  # the sphere has such a button too
     window.until("bpy.context.view_layer.objects.active == bpy.data.objects['Cloth']")
     window.redraw()
     window.do("show_physics()")
