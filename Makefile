@@ -4,7 +4,7 @@ VENV := .venv
 BLENDERS := .venv-blender-4.2 .venv-blender-5.0
 RUN := $(VENV)/bin/python
 
-.PHONY: help demo test test-gui lint kernels samples extension environments clean distclean
+.PHONY: help demo test test-gui test-cuda lint kernels samples extension environments clean distclean
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
@@ -12,6 +12,7 @@ help:
 	@echo "make demo       bake, check and render the drape on a sphere into build/demo"
 	@echo "make test       every test, in Blender 4.2, 4.5 and 5.0"
 	@echo "make test-gui   the add-on in the windows of Blender 4.3 and 5.2: as root, on Debian, with debootstrap"
+	@echo "make test-cuda  the solver on this machine's NVIDIA card: the CPU's drape, the same bits twice, NVIDIA's sanitizer"
 	@echo "make lint       ruff and mypy"
 	@echo "make extension  the zips to install in Blender, one for each platform, into dist"
 	@echo "make clean      remove products; make distclean removes the environments too"
@@ -76,6 +77,10 @@ test:
 # `make test` has those that can be had; a Blender that is named here must be had.
 test-gui: $(VENV)/test.stamp
 	@TAFFETA_GUI="4.3 5.2" $(RUN) -m pytest tests/gui
+
+# `make test` skips them where no device answers; here one must.
+test-cuda: $(VENV)/test.stamp kernels
+	@TAFFETA_CUDA=1 $(RUN) -m pytest tests/gpu_core/test_cuda.py
 
 lint: $(VENV)/test.stamp
 	@$(RUN) -m ruff check .

@@ -22,9 +22,10 @@ from .elasticity.assembly import SOFT_PIN_SHARE, Assembly, assemble, vectors
 from .mesh import edge_lengths, unique_edges, vertex_ring
 from .scene import Scene, SceneError
 from .scene_space import between, centre, start_positions, surface_of
+from .solvers.change import DivergenceError
 from .solvers.elastic import Elastic
 from .solvers.global_step import GlobalStep
-from .solvers.ndb import DivergenceError, Ndb, NdbState, StepReport
+from .solvers.ndb import Ndb, NdbState, StepReport
 from .solvers.newton import NewtonStep
 from .solvers.parameters import NdbParameters, preset
 from .solvers.pd_ipc import pd_ipc

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from .errors import BackendError
 
 Launches = Sequence[tuple[str, int, tuple[Any, ...]]]
+Answer = Callable[[], npt.NDArray[Any]]  #: waits until the device has come so far, and gives what was there
 
 
 class Backend(Protocol):
@@ -19,6 +20,7 @@ class Backend(Protocol):
     name: str
     xp: Any
     library: str  #: where its kernels come from, in words
+    ahead: int  #: answers that the host may leave unread while it gives the device more to do
 
     @property
     def device(self) -> str: ...
@@ -26,6 +28,7 @@ class Backend(Protocol):
     def host(self, array: Any) -> npt.NDArray[Any]: ...
     def launch(self, kernel: str, count: int, *arguments: Any) -> None: ...
     def sequence(self, launches: Launches) -> Callable[[], None]: ...
+    def look(self, array: Any) -> Callable[[], Answer]: ...
     def exclusive_sum(self, counts: Any) -> tuple[Any, int]: ...
 
 
@@ -59,4 +62,4 @@ def describe() -> dict[str, Any]:
     return result
 
 
-__all__ = ["Backend", "BackendError", "describe", "select"]
+__all__ = ["Answer", "Backend", "BackendError", "describe", "select"]

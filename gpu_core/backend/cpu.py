@@ -36,6 +36,7 @@ class CpuBackend:
 
     name = "cpu"
     xp: Any = np
+    ahead = 0
 
     def __init__(self, threads: int | None = None, path: Path | None = None) -> None:
         """threads: None = `cores()`. path: another build of the kernels (the sanitizers')."""
@@ -80,6 +81,15 @@ class CpuBackend:
             self._library.taffeta_run(self._pool, table, len(table))
 
         return run
+
+    def look(self, array: npt.NDArray[Any]) -> Callable[[], Callable[[], npt.NDArray[Any]]]:
+        """Bind a look at `array`: each call gives the answer to what is in it then."""
+
+        def take() -> Callable[[], npt.NDArray[Any]]:
+            seen = array.copy()
+            return lambda: seen
+
+        return take
 
     def exclusive_sum(self, counts: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], int]:
         """(starts, total) of int32 counts."""

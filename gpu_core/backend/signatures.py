@@ -23,6 +23,7 @@ HEADERS = (
     "curvature.h",
     "multilevel.h",
     "conjugate_gradient.h",
+    "change.h",
     "subspace.h",
     "broad_phase.h",
     "additive_ccd.h",

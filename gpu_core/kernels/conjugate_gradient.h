@@ -1,6 +1,7 @@
 // Preconditioned conjugate gradients with every scalar on the device: the iterations never wait for the host.
 // Sums run in two stages of fixed chunks, so every device adds in the same order. scalar: 0 r·z, 1 step length, 2 weight of
-// the last direction.
+// the last direction, 3 the r·z that is asked for, 4 one once it was reached: from then on iterations change nothing, so
+// the host may be late to stop them.
 #pragma once
 #include "vector.h"
 
@@ -28,16 +29,23 @@ KERNEL void gradient_start(int v, const vec *residual, vec *solution, vec *left,
     left[v] = residual[v];
 }
 
-KERNEL void gradient_energy(int element, const float *partial, int chunks, float *scalar)
+KERNEL void gradient_energy(int element, const float *partial, int chunks, float share, float *scalar)
 {
     scalar[element] = total(partial, chunks);
     scalar[element + 2] = 0.0f;
+    scalar[element + 3] = maximum(share * scalar[element], NOTHING);
+    scalar[element + 4] = 0.0f;
+}
+
+KERNEL void gradient_check(int element, float *scalar)
+{
+    if (scalar[element] <= scalar[element + 3]) scalar[element + 4] = 1.0f;
 }
 
 KERNEL void step_length(int element, const float *partial, int chunks, float *scalar)
 {
     float curvature = total(partial, chunks);
-    bool goes = scalar[element] > NOTHING && curvature > NOTHING;
+    bool goes = scalar[element + 4] == 0.0f && scalar[element] > NOTHING && curvature > NOTHING;
     scalar[element + 1] = goes ? scalar[element] / curvature : 0.0f;
 }
 

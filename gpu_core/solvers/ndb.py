@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..backend import Backend
+from ..backend import Answer, Backend
 from ..contact.barrier import Ages, Contacts, VertexData, no_ages
 from ..contact.filter import Filter
 from ..contact.pairs import Pairs, Proximity
+from .change import Change
 from .elastic import Elastic
 from .global_step import GlobalStep
 from .momentum import Momentum
 from .newton import NewtonStep
 from .parameters import NdbParameters
 
-FAR = 1e6  #: m; an increment this large, or not a number, means that the step has diverged
 RETURN = 0.5  #: share of a way back that is gone where a vertex turns round (`_shorten_returns`)
-
-
-class DivergenceError(ArithmeticError):
-    """The step left the numbers."""
 
 
 @dataclass
@@ -82,13 +77,16 @@ class Ndb:
         self.inner_tolerance = (parameters.inner_tolerance or tolerance) * step
         self.outer_tolerance = 2.0 * self.inner_tolerance
         self.x, self.start = (xp.zeros((filter_.vertices, 4), xp.float32) for _ in range(2))
-        self.z, self.displacement, self.inertial, self._advance = (
-            xp.zeros((vertices.cloth, 4), xp.float32) for _ in range(4)
+        self.z, self.displacement, self.inertial, self._advance, self._coast = (
+            xp.zeros((vertices.cloth, 4), xp.float32) for _ in range(5)
+        )
+        self._change = Change(
+            backend, parameters, step, self.inner_tolerance, cloths, system.increment, self.displacement, self._coast
         )
         self.momentum = Momentum(backend, vertices, elastic.pin_stiffness, cloths) if parameters.momentum else None
         self.free = xp.zeros((filter_.vertices, 1), bool)
         self.free[: vertices.cloth, 0] = vertices.free != 0
-        self._elastic_residual = elastic.residual_launches(self.x, self.z, system)
+        self._elastic_residual = backend.sequence(elastic.residual_launches(self.x, self.z, system))
         self._add_increment = ("add_increment", vertices.cloth, (system.increment, self.x, self.displacement))
 
     def pull(self, stiffness: npt.NDArray[np.float64]) -> None:
@@ -105,7 +103,7 @@ class Ndb:
         report = StepReport()
         self.start[:] = state.x
         self.elastic.hardness[:] = state.hardness
-        self._coast = self.h * state.velocity  # the displacement of a step without forces
+        self._coast[:] = self.h * state.velocity  # the displacement of a step without forces
         self._inertia(state, target)  # z ← x* + h v + h²(g + M⁻¹δf)
         self._warm_start()  # x ← ModalLG(I + Ψ) in span(U)
 
@@ -190,10 +188,9 @@ class Ndb:
         """Elasticity and inertia alone, in the large subspace: three to five cheap LG iterations (eq. 16)."""
         if not isinstance(self.system, GlobalStep):
             return
-        local = self.backend.sequence(self._elastic_residual)
         add = self.backend.sequence([self._add_increment])
         for _ in range(self.parameters.warm_iterations):
-            local()
+            self._elastic_residual()
             self.system.modal(self.x, self.rest)
             add()
 
@@ -220,15 +217,25 @@ class Ndb:
     def _local_global(self, contacts: Contacts | None, report: StepReport) -> float:
         """LG iterations until ‖Δx‖ falls below the inner tolerance; returns the last ‖Δx‖."""
         system, backend = self.system, self.backend
-        local = backend.sequence(self._residual_launches(contacts))
+        contact = backend.sequence(self._contact_residual(contacts))
         solve = system.bind(self.x, self.rest, contacts)
-        after: list[Callable[[], None]] = [backend.sequence([self._add_increment])]
+        after: list[Callable[[], None]] = [backend.sequence([self._add_increment, *self._change.launches])]
         if contacts:
             after.append(contacts.partial_ccd(self.x))
         change, least = 0.0, self.parameters.least_iterations if contacts and report.outer == 0 else 1
-        energy, retreats = float("inf"), 0
+        unread: list[Answer] = []  # what the last iteration changed, until the host has to know
+        energy, retreats, done = float("inf"), 0, 0
+
+        def settled() -> bool:
+            nonlocal change
+            change = self._change.size(unread.pop())
+            return change <= self.inner_tolerance and done >= least
+
         for k in range(self._most_iterations(report)):
-            local()
+            self._elastic_residual()
+            if unread and settled():
+                break
+            contact()
             left = solve.begin()
             if not left <= self.parameters.growth * energy and retreats < self.parameters.retreats:
                 self._retreat()
@@ -240,11 +247,11 @@ class Ndb:
             for run in after:
                 run()
             report.iterations += 1
-            change = self._change()
-            if not change < FAR:
-                raise DivergenceError
-            if change <= self.inner_tolerance and k + 1 >= least:
+            done, unread = k + 1, [self._change.look()]
+            if not backend.ahead and settled():
                 break
+        if unread:
+            settled()
         if self.momentum:
             lacking = self.momentum.lacking(contacts, self.inertial, self.x, self.displacement)
             self.displacement += lacking
@@ -279,27 +286,12 @@ class Ndb:
         self.x[: self.vertices.cloth] -= self._advance
         self.displacement -= self._advance
 
-    def _change(self) -> float:
-        """‖Δx‖ in m: the largest of a vertex, or the mean square root of a cloth over `mean_share` if that is more.
-
-        Where a cloth's velocity changes by less than the tolerance in this step, Δx counts as many times more: a slide
-        that begins must not look converged while it stands, nor may rest be made of what the iterations leave.
-        """
-        xp, parameters = self.backend.xp, self.parameters
-        square, gained = (xp.einsum("vk,vk->v", a, a) for a in (self.system.increment, self.displacement - self._coast))
-        sizes = [(square[a:b].max(), square[a:b].mean(), gained[a:b].mean()) for a, b in pairwise(self.cloths)]
-        largest, mean, gain = self.backend.host(xp.sqrt(xp.stack([xp.stack(values) for values in sizes]))).T
-        wanted = np.maximum(parameters.acceleration_share * gain / parameters.mean_share, parameters.finest * self.h)
-        factor = np.maximum(self.inner_tolerance / wanted, 1.0)
-        return float(np.max(factor * np.maximum(largest, mean / parameters.mean_share)))  # not a number, if any is
-
-    def _residual_launches(self, contacts: Contacts | None, at: Any = None) -> list[Any]:
-        """Kernels of the residual where the iterations are, or `at` (V, 4)."""
-        system, x = self.system, self.x if at is None else at
-        elastic = self._elastic_residual if at is None else self.elastic.residual_launches(at, self.z, system)
+    def _contact_residual(self, contacts: Contacts | None) -> list[Any]:
+        """Kernels that add the contacts to the elastic residual."""
+        system = self.system
         if contacts is None:
-            return elastic
-        return elastic + contacts.residual_launches(x, self.start, system.residual, system.added, system.total_diagonal)
+            return []
+        return contacts.residual_launches(self.x, self.start, system.residual, system.added, system.total_diagonal)
 
     def _judge(
         self, report: StepReport, change: float, reached: Any, before: Any, share: Any, contacts: Contacts | None
@@ -350,8 +342,11 @@ class Ndb:
         self.x[:] = feasible
         if contacts:
             contacts.age[:] = xp.minimum(contacts.age, 0)
-        self.backend.sequence(self._residual_launches(contacts))()
-        system.bind(self.x, self.rest, contacts).finish()
+        self._elastic_residual()
+        self.backend.sequence(self._contact_residual(contacts))()
+        solve = system.bind(self.x, self.rest, contacts)
+        solve.begin()
+        solve.finish()
         forwarded = 2.0 * system.increment
         if parameters.forwarding_cap is not None:
             size = xp.sqrt((forwarded * forwarded).sum(axis=1, keepdims=True))

@@ -8,6 +8,7 @@ a motion that meets almost none, and each local–global iteration moves by a th
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from .elastic import Solve
 from .multilevel import Multilevel, levels_of
 
 CHUNK = 256  #: vertices per partial sum of a dot product
-NOTHING = 1e-30  #: J, as in conjugate_gradient.h
 BATCH = 4  #: iterations between two looks at what is left
 
 
@@ -54,7 +54,9 @@ class NewtonStep:
             xp.zeros((count, 4), xp.float32) for _ in range(6)
         )
         self._chunks = -(-count // CHUNK)
-        self._partial, self._scalar = xp.zeros(self._chunks, xp.float32), xp.zeros(3, xp.float32)
+        self._partial, self._scalar = xp.zeros(self._chunks, xp.float32), xp.zeros(5, xp.float32)
+        self._look = backend.look(self._scalar)
+        self._look_first = backend.look(self._scalar)
         self._no_start = xp.zeros(count + 1, xp.int32)
         self._nothing = xp.zeros(4, xp.int32), *(xp.zeros((1, 4), xp.float32) for _ in range(5))
 
@@ -66,25 +68,26 @@ class NewtonStep:
     def bind(self, x: Any, rest: Any, contacts: Contacts | None) -> Solve:
         """The step at x (V, 4) as it will be when called; the rest shape is not needed."""
         start, iteration = self._launches(x, contacts)
-        prepare, batch = self.backend.sequence(start), self.backend.sequence(iteration * BATCH)
+        check = ("gradient_check", 1, (self._scalar,))
+        prepare, batch = self.backend.sequence(start), self.backend.sequence([*iteration * BATCH, check])
 
         def begin() -> float:
             prepare()
-            return self._energy()
+            left = self._look_first()
+            batch()  # without waiting for the answer: the increment counts only once `finish` is called
+            return float(left()[0])
 
         def finish() -> None:
-            goal = self.accuracy**2 * self._energy()
-            for _ in range(self.batches):
+            looks = deque([self._look()])
+            self.iterations += BATCH
+            for _ in range(1, self.batches):
+                if len(looks) > self.backend.ahead and looks.popleft()()[4] != 0.0:
+                    break
                 batch()
                 self.iterations += BATCH
-                if self._energy() <= max(goal, NOTHING):
-                    break
+                looks.append(self._look())
 
         return Solve(begin, finish)
-
-    def _energy(self) -> float:
-        """r·M⁻¹r of the residual that is left, M the preconditioner."""
-        return float(self._scalar[0])
 
     def _launches(self, x: Any, contacts: Contacts | None) -> tuple[list[Any], list[Any]]:
         """Kernels that set K and its preconditioner up at x, and those of one iteration."""
@@ -124,14 +127,14 @@ class NewtonStep:
             *blocks,
             ("gradient_start", count, (self.residual, self.increment, self._left, self._direction)),
             *precondition,
-            *self._dot(self._left, self._preconditioned, "gradient_energy"),
+            *self._dot(self._left, self._preconditioned, "gradient_energy", self.accuracy**2),
             turn,
         ], iteration
 
-    def _dot(self, a: Any, b: Any, use: str) -> list[Any]:
+    def _dot(self, a: Any, b: Any, use: str, *options: float) -> list[Any]:
         return [
             ("dot_partial", self._chunks, (a, b, self.vertices, CHUNK, self._partial)),
-            (use, 1, (self._partial, self._chunks, self._scalar)),
+            (use, 1, (self._partial, self._chunks, *options, self._scalar)),
         ]
 
 

@@ -13,6 +13,8 @@ import pytest
 from taffeta.gpu_core.backend import BackendError, build, describe, select, signatures
 from taffeta.gpu_core.backend.cpu import CpuBackend
 from taffeta.gpu_core.backend.cuda import OPTIONS, load_nvrtc
+from taffeta.gpu_core.simulator import Simulator
+from taffeta.tests.gpu_core.small_scene import small_scene
 
 ARCHITECTURES = (70, 75, 80, 86, 89, 90, 100, 120)
 
@@ -69,6 +71,33 @@ def test_a_sequence_replays_on_the_same_arrays(cpu):
     run()
     assert (x == 6).all()
     assert (moved == 6).all()
+
+
+def test_a_look_has_what_was_there_when_it_was_taken(cpu):
+    seen = np.zeros(3, np.float32)
+    look = cpu.look(seen)
+    before = look()
+    seen += 1
+    assert (before() == 0).all()
+    assert (look()() == 1).all()
+
+
+class Ahead(CpuBackend):
+    """Reads answers as late as it may on a CUDA device."""
+
+    ahead = 1
+
+
+def test_a_host_that_runs_ahead_of_its_device_gets_the_same_bits(cpu):
+    """The small drape, into contact: it stops each solve and each loop one look later."""
+    results = []
+    for backend in (cpu, Ahead()):
+        simulator = Simulator(small_scene(8, 12), backend)
+        reports = [simulator.advance_frame() for _ in range(7)]
+        results.append((np.concatenate(simulator.positions()), [(r.iterations, r.contacts) for r in reports]))
+    assert results[0][1] == results[1][1]
+    assert results[0][1][-1][1] > 0
+    assert np.array_equal(results[0][0], results[1][0])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,60 @@
+"""‖Δx‖ of a local–global iteration: how near it is to its end. Summed on the device, read by the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..backend import Answer, Backend
+from .parameters import NdbParameters
+
+CHUNK = 256  #: vertices per partial sum
+FAR = 1e6  #: m; an increment this large, or not a number, means that the step has diverged
+
+
+class DivergenceError(ArithmeticError):
+    """The step left the numbers."""
+
+
+class Change:
+    """Reads the increment of an iteration, and what the displacement gained on a step without forces."""
+
+    def __init__(
+        self, backend: Backend, parameters: NdbParameters, step: float, tolerance: float, cloths: Sequence[int],
+        increment: Any, displacement: Any, coast: Any,
+    ) -> None:  # fmt: skip
+        """step: h, s. tolerance: ‖Δx‖ that counts as converged, m. cloths: first vertex of each, and N. The arrays
+        are (N, 4), m."""
+        self.parameters, self.step, self.tolerance = parameters, step, tolerance
+        chunks = [np.arange(a, b, CHUNK) for a, b in pairwise(cloths)]
+        first = np.append(np.concatenate(chunks), cloths[-1])
+        start = np.cumsum([0, *(len(of) for of in chunks)])
+        partial = backend.array(np.zeros((len(first) - 1, 4)))
+        sizes = backend.array(np.zeros((len(chunks), 4)))
+        self.launches = [
+            ("change_partial", len(partial), (backend.array(first, np.int32), increment, displacement, coast, partial)),
+            ("change_total", len(sizes), (
+                backend.array(start, np.int32), backend.array(np.diff(cloths), np.int32), partial, sizes,
+            )),
+        ]  # fmt: skip
+        self.look: Callable[[], Answer] = backend.look(sizes)
+
+    def size(self, answer: Answer) -> float:
+        """‖Δx‖ in m: the largest of a vertex, or the mean square root of a cloth over `mean_share` if that is more.
+
+        Where a cloth's velocity changes by less than the tolerance in this step, Δx counts as many times more: a slide
+        that begins must not look converged while it stands, nor may rest be made of what the iterations leave.
+        Raises DivergenceError.
+        """
+        parameters = self.parameters
+        largest, mean, gain = answer().astype(np.float64).T[:3]
+        wanted = np.maximum(parameters.acceleration_share * gain / parameters.mean_share, parameters.finest * self.step)
+        factor: npt.NDArray[np.float64] = np.maximum(self.tolerance / wanted, 1.0)
+        change = float(np.max(factor * np.maximum(largest, mean / parameters.mean_share)))
+        if not change < FAR:
+            raise DivergenceError
+        return change
