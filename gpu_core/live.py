@@ -50,7 +50,7 @@ from .solvers.parameters import NEVER, NdbParameters
 from .worker import BAD_SCENE, DONE, FAILED, Messages, error_event
 
 #: Looser where it costs least to look at: a few full CCDs a step, and cloth may be beyond its strain limit for a frame.
-PREVIEW = NdbParameters(accuracy=0.1, outer_iterations=4, turning_from=NEVER, strain_excess=math.inf)
+PREVIEW = NdbParameters(accuracy=0.1, outer_iterations=4, halved_from=NEVER, strain_excess=math.inf)
 FIRMEST = 0.99  #: weight of a pull; 1 would be a hard pin, which has its way through everything
 
 

@@ -69,7 +69,7 @@ def run(scene: Scene, state: State, parameters: NdbParameters) -> Run:
 def variants(system: Any) -> dict[str, NdbParameters]:
     """Both barriers, with everything else the default, on one of the two matrices; at most `MOST` iterations a step."""
     inner = NdbParameters.inner_iterations
-    ndb = NdbParameters(system=system, outer_iterations=MOST // inner, turning_iterations=inner)
+    ndb = NdbParameters(system=system, outer_iterations=MOST // inner, halved_iterations=inner)
     if system == "constant":  # which the default's hard strain limit makes diverge
         ndb = replace(ndb, limit="constant", limit_ratio=2.0)
     result = {f"NDB, {s} sample{'s' if s > 1 else ''}": replace(ndb, law=replace(ndb.law, samples=s)) for s in SAMPLES}

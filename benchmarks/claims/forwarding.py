@@ -41,7 +41,7 @@ def capped(parameters: NdbParameters, iterations: int) -> NdbParameters:
     return replace(
         parameters,
         inner_iterations=inner,
-        turning_iterations=inner,
+        halved_iterations=inner,
         outer_iterations=iterations // inner,
         least_iterations=1,
     )

@@ -20,8 +20,6 @@ from .momentum import Momentum
 from .newton import NewtonStep
 from .parameters import NdbParameters
 
-RETURN = 0.5  #: share of a way back that is gone where a vertex turns round (`_shorten_returns`)
-
 
 @dataclass
 class NdbState:
@@ -86,6 +84,7 @@ class Ndb:
         self.momentum = Momentum(backend, vertices, elastic.pin_stiffness, cloths) if parameters.momentum else None
         self.free = xp.zeros((filter_.vertices, 1), bool)
         self.free[: vertices.cloth, 0] = vertices.free != 0
+        self._half = xp.where(self.free, 0.5, 1.0).astype(xp.float32)
         self._elastic_residual = backend.sequence(elastic.residual_launches(self.x, self.z, system))
         self._add_increment = ("add_increment", vertices.cloth, (system.increment, self.x, self.displacement))
 
@@ -113,15 +112,14 @@ class Ndb:
             self._start_from(feasible)
         ages, contacts, tautest = state.ages, None, float("inf")
         bearable = feasible  # of the second half of the iterations' states, the one that strains the cloth least
-        previous = feasible  # the feasible state before
         while not self._finished(report):
             contacts = self._contacts(self.proximity.found, feasible, predicted, ages, state.ages)
             change = self._local_global(contacts, report)  # repeat LG with reuse, weights ← PartialCCD
             ages = contacts.ages() if contacts else no_ages(self.backend)
-            share = self._shorten_returns(previous, feasible, report)
+            share = self._halve(feasible, report)
             reached = self._filtered(feasible)  # (B, t) ← FullCCD(x⁻, x⁺); x⁻ ← x⁻ + αt(x⁺ − x⁻)
             excess = self._judge(report, change, reached, feasible, share, contacts)
-            previous, feasible, predicted = feasible, reached, self.x.copy()
+            feasible, predicted = reached, self.x.copy()
             if report.arrived and excess <= tautest:
                 tautest, bearable = excess, reached
             report.strained = report.arrived and tautest > self.parameters.strain_excess
@@ -260,25 +258,20 @@ class Ndb:
 
     def _most_iterations(self, report: StepReport) -> int:
         parameters = self.parameters
-        turning = parameters.turning_iterations if report.outer >= parameters.turning_from else 0
-        return max(parameters.inner_iterations, turning)
+        late = parameters.halved_iterations if report.outer >= parameters.halved_from else 0
+        return max(parameters.inner_iterations, late)
 
-    def _shorten_returns(self, previous: Any, feasible: Any, report: StepReport) -> Any:
-        """Share (V, 1) of the way from `feasible` to x that is gone: half, late in a step, by vertices that turn back
-        towards `previous`, the feasible state before that.
+    def _halve(self, feasible: Any, report: StepReport) -> Any:
+        """Late in a step free vertices go half the way from `feasible` to x; returns the share (V, 1) or 1.
 
         Contact set up at one of two states can lead to the other for ever, as at the tip of a fold.
         """
-        xp, cloth = self.backend.xp, self.vertices.cloth
-        share = xp.ones((len(self.x), 1), xp.float32)
-        if report.outer < self.parameters.turning_from:
-            return share
-        way = self.x - feasible
-        turns = xp.einsum("vk,vk->v", way, feasible - previous)[:, None] < 0.0
-        share[turns & self.free] = RETURN
-        self.x -= (1.0 - share) * way
-        self.displacement -= ((1.0 - share) * way)[:cloth]
-        return share
+        if report.outer < self.parameters.halved_from:
+            return 1.0
+        back = (1.0 - self._half) * (self.x - feasible)
+        self.x -= back
+        self.displacement -= back[: self.vertices.cloth]
+        return self._half
 
     def _retreat(self) -> None:
         """Take half of the last increment back: what it left is worse than what it found."""

@@ -26,8 +26,8 @@ class NdbParameters:
     inner_iterations: int = 5  #: most LG iterations between two full CCDs
     outer_iterations: int = 30  #: most full CCDs of a step; more only while a collider has not arrived
     late_iterations: int = 40  #: most full CCDs while a collider has not arrived
-    turning_from: int = 2  #: full CCDs of a step, after which a vertex that turns back goes half the way
-    turning_iterations: int = 10  #: most LG iterations between two full CCDs from then on, if they are more
+    halved_from: int = 2  #: full CCDs of a step, after which all go half the way only
+    halved_iterations: int = 10  #: most LG iterations between two full CCDs from then on, if they are more
     inner_tolerance: float | None = None  #: ‖Δx‖∞ as a velocity, m/s; None = the scene's tolerance
     growth: float = 4.0  #: of the residual's energy, beyond which half of a Newton step is taken back
     retreats: int = 4  #: most halvings of one Newton step
@@ -67,7 +67,7 @@ def paper() -> NdbParameters:
         relaxation="a_jacobi", jacobi_weight=1.0, base="rest", gram="stored", filter="global", start="warm",
         guess="inertial", bending="hinge",
         law=PAPER_LAW, limit="constant", limit_ratio=2.0, forwarding=True, forwarding_cap=None,
-        least_iterations=1, inner_iterations=15, outer_iterations=10, turning_from=NEVER, inner_tolerance=0.015,
+        least_iterations=1, inner_iterations=15, outer_iterations=10, halved_from=NEVER, inner_tolerance=0.015,
         mean_share=1.0, finest=1.0e6, strain_excess=float("inf"), momentum=False,
     )  # fmt: skip
 

@@ -20,6 +20,6 @@ def pd_ipc(ndb: NdbParameters, kappa: float = KAPPA) -> NdbParameters:
         law=replace(ndb.law, distance=True, start=kappa, most=0, samples=0),
         inner_iterations=1,
         least_iterations=1,
-        turning_from=NEVER,
+        halved_from=NEVER,
         outer_iterations=ndb.inner_iterations * ndb.outer_iterations,
     )
