@@ -31,7 +31,7 @@ class LinearSystem(Protocol):
 class Solve(NamedTuple):
     """One linear solve, bound to where x will be."""
 
-    begin: Callable[[], float]  #: sets the matrix up at x; returns r·D⁻¹r of the residual there, J (0: not known)
+    begin: Callable[[], float]  #: sets the matrix up at x and may begin; returns r·M⁻¹r there, J (0: not known)
     finish: Callable[[], None]  #: writes the increment
 
 

@@ -44,8 +44,10 @@ class Drape:
             self.window.until("session().current is not None")
 
     def until_over(self) -> str:
-        """Wait until no bake runs; how it ended, in words."""
-        self.window.until("session().current is None")
+        """Wait until no bake runs, for as long as frames land; how it ended, in words."""
+        while self.running():
+            done = self.window.ask("session().state().done")
+            self.window.until(f"session().current is None or session().state().done > {done}")
         self.window.redraw()
         return self.window.ask("session().state().headline")
 
