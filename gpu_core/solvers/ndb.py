@@ -116,7 +116,7 @@ class Ndb:
             contacts = self._contacts(self.proximity.found, feasible, predicted, ages, state.ages)
             change = self._local_global(contacts, report)  # repeat LG with reuse, weights ← PartialCCD
             ages = contacts.ages() if contacts else no_ages(self.backend)
-            share = self._halve(feasible, report)
+            share = self._halve(feasible, report) if contacts else 1.0
             reached = self._filtered(feasible)  # (B, t) ← FullCCD(x⁻, x⁺); x⁻ ← x⁻ + αt(x⁺ − x⁻)
             excess = self._judge(report, change, reached, feasible, share, contacts)
             feasible, predicted = reached, self.x.copy()
@@ -262,7 +262,7 @@ class Ndb:
         return max(parameters.inner_iterations, late)
 
     def _halve(self, feasible: Any, report: StepReport) -> Any:
-        """Late in a step free vertices go half the way from `feasible` to x; returns the share (V, 1) or 1.
+        """Late in a step in contact free vertices go half the way from `feasible` to x; returns the share (V, 1) or 1.
 
         Contact set up at one of two states can lead to the other for ever, as at the tip of a fold.
         """
