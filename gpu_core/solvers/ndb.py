@@ -116,9 +116,9 @@ class Ndb:
             contacts = self._contacts(self.proximity.found, feasible, predicted, ages, state.ages)
             change = self._local_global(contacts, report)  # repeat LG with reuse, weights ← PartialCCD
             ages = contacts.ages() if contacts else no_ages(self.backend)
-            share = self._halve(feasible, report) if contacts else 1.0
+            way = self._halve(feasible, report) if contacts else 1.0
             reached = self._filtered(feasible)  # (B, t) ← FullCCD(x⁻, x⁺); x⁻ ← x⁻ + αt(x⁺ − x⁻)
-            excess = self._judge(report, change, reached, feasible, share, contacts)
+            excess = self._judge(report, change, reached, feasible, way, contacts)
             feasible, predicted = reached, self.x.copy()
             if report.arrived and excess <= tautest:
                 tautest, bearable = excess, reached
@@ -287,7 +287,7 @@ class Ndb:
         return contacts.residual_launches(self.x, self.start, system.residual, system.added, system.total_diagonal)
 
     def _judge(
-        self, report: StepReport, change: float, reached: Any, before: Any, share: Any, contacts: Contacts | None
+        self, report: StepReport, change: float, reached: Any, before: Any, way: Any, contacts: Contacts | None
     ) -> float:
         """Converged: LG has settled, nothing was cut off, contact was set up where the step ends, and there no triangle
         is far beyond its strain limit: a small cut may be a long stretch of a short edge.
@@ -295,7 +295,7 @@ class Ndb:
         Returns by how much one is (`Elastic.strain_excess`); infinity in iterations that need not know it.
         """
         cut = abs(self.x - reached)
-        moved = float((abs(reached - before) / share).max()) if contacts else 0.0
+        moved = float((abs(reached - before) / way).max()) if contacts else 0.0
         report.outer += 1
         report.arrived = not bool(
             (cut[~self.free[:, 0]] > 0.0).any()
