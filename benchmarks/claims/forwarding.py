@@ -9,7 +9,7 @@ import numpy as np
 from ...gpu_core.backend import select
 from ...gpu_core.scene import Scene
 from ...gpu_core.simulator import Simulator, SolverError
-from ...gpu_core.solvers.parameters import NdbParameters
+from ...gpu_core.solvers.parameters import NEVER, NdbParameters
 from ..stress.piled import spout
 from .claim import Claim, Curve, Measured, Panel, Table, Verdict, word
 
@@ -18,7 +18,8 @@ INNER = 5  #: LG iterations between two full CCDs
 NEAR = 0.005  #: m rms from the converged run that counts as nearly identical, over the run
 #: The paper's constant H, and its filter of one t for all; sweeps and barrier law are ours, for its own diverge.
 PAPER_LIKE = NdbParameters(
-    system="constant", filter="global", guess="inertial", momentum=False, limit="constant", limit_ratio=2.0
+    system="constant", filter="global", guess="inertial", momentum=False, limit="constant", limit_ratio=2.0,
+    halved_from=NEVER,
 )  # fmt: skip
 OURS = NdbParameters()
 #: By label: below which fraction t of its motion a step forwards (2: always), and the most of a vertex, m.
@@ -131,12 +132,14 @@ def judge(n: dict[str, float]) -> Verdict:
     )
     idle = all(n[f"{kind}{cap}, RF"] == n[f"{kind}{cap}"] for cap in caps)
     ours = ", ".join(f"{1e3 * n[f'Newton, t by vertex, {cap}']:.3g}" for cap in caps)
+    torn = ", ".join(str(cap) for cap in caps if not n[f"Newton, t by vertex, {cap}, RF, done"])
     return Verdict(
         "not confirmed" if idle else word([near, degrades, any(better)]),
         f"Mean distance from the converged run with constant H and a global t: {each}. "
         f"{'Forwarding never came into play: t was 1 at the end of each step. ' if idle else ''}Newton's matrix and t "
-        f"by vertex, without forwarding: {ours} mm at {', '.join(map(str, caps))}. The reference's largest rms speed "
-        f"is {n['speed']:.2g} m/s; the largest of all runs is {n['largest speed']:.2g}.",
+        f"by vertex, without forwarding: {ours} mm at {', '.join(map(str, caps))}"
+        f"{f', and with it they diverge at {torn}' if torn else ''}. The reference's largest rms speed is "
+        f"{n['speed']:.2g} m/s; the largest of all runs is {n['largest speed']:.2g}.",
     )
 
 
