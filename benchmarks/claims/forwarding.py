@@ -105,7 +105,8 @@ def measure(quick: bool) -> Measured:
     panels = [
         Panel(f"{kind}: distance from the converged run", "frame", "mm, rms", [
             Curve(label.removeprefix(f"{kind}, "), frames[: len(d)], [1e3 * v for v in d])
-            for label, d in distances.items() if label.startswith(kind) and " ≤ " not in label and " < " not in label])
+            for label, d in distances.items()
+            if label.startswith(kind) and " ≤ " not in label and " < " not in label and not runs[label].cut_off])
         for kind in ("constant H, global t", "Newton, t by vertex")
     ]  # fmt: skip
     ran = (

@@ -74,10 +74,13 @@ class NewtonStep:
         def begin() -> float:
             prepare()
             left = self._look_first()
-            batch()  # without waiting for the answer: the increment counts only once `finish` is called
+            if self.backend.ahead:
+                batch()  # without waiting for the answer: the increment counts only once `finish` is called
             return float(left()[0])
 
         def finish() -> None:
+            if not self.backend.ahead:
+                batch()
             looks = deque([self._look()])
             self.iterations += BATCH
             for _ in range(1, self.batches):
