@@ -48,7 +48,7 @@ class TAFFETA_PT_fabric(ClothPanel, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, cloth = property_column(self), context.object.taffeta.cloth
-        for name in ("preset", "density", "bend_micro", "strain_limit", "air_drag"):
+        for name in ("preset", "density", "bend_micro", "bend_friction_milli", "strain_limit", "air_drag"):
             layout.prop(cloth, name)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
-from ..gpu_core.fabrics import FABRICS, Fabric
+from ..gpu_core.fabrics import COTTON, FABRICS, Fabric
 from ..gpu_core.scene import Cloth, Collider, Material, Settings
 from . import roster
 
@@ -25,10 +25,13 @@ FABRIC_PRESETS = (
 )
 
 #: The numbers that make the fabric; thickness and air are not compared, so changing them keeps the preset's name.
-FABRIC_NUMBERS = ("density", "stretch_warp", "stretch_weft", "shear", "bend", "strain_limit", "softening", "friction")
+FABRIC_NUMBERS = (
+    "density", "stretch_warp", "stretch_weft", "shear", "bend", "bend_friction", "strain_limit", "softening",
+    "friction",
+)  # fmt: skip
 
 SINGLE_PRECISION = 1.0e-6  #: relative; the properties are float32
-MICRO = 1.0e-6
+MICRO, MILLI = 1.0e-6, 1.0e-3
 
 
 def _is_fabric(cloth: ClothProperties, fabric: Fabric) -> bool:
@@ -66,6 +69,14 @@ def _get_bend_micro(cloth: ClothProperties) -> float:
 
 def _set_bend_micro(cloth: ClothProperties, value: float) -> None:
     cloth.bend = value * MICRO
+
+
+def _get_bend_friction_milli(cloth: ClothProperties) -> float:
+    return cloth.bend_friction / MILLI
+
+
+def _set_bend_friction_milli(cloth: ClothProperties, value: float) -> None:
+    cloth.bend_friction = value * MILLI
 
 
 class ClothProperties(bpy.types.PropertyGroup):
@@ -149,6 +160,25 @@ class ClothProperties(bpy.types.PropertyGroup):
         step=10,
         get=_get_bend_micro,
         set=_set_bend_micro,
+    )
+    bend_friction: FloatProperty(
+        name="Bend Friction (N)",
+        description="Moment per width at which yarns slide on each other",
+        default=COTTON.bend_friction,
+        min=0.0,
+        soft_max=1.0e-2,
+        precision=6,
+    )
+    bend_friction_milli: FloatProperty(
+        name="Bend Friction (mN)",
+        description="How hard yarns rub when the cloth bends: it hangs stiffer, comes to rest sooner and keeps its "
+        "folds. 0.5 to 1 in denim; 0 is a cloth that springs back",
+        min=0.0,
+        soft_max=3.0,
+        precision=3,
+        step=1,
+        get=_get_bend_friction_milli,
+        set=_set_bend_friction_milli,
     )
     strain_limit: FloatProperty(
         name="Strain Limit",

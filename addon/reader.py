@@ -153,6 +153,7 @@ def material(item: bpy.types.Object) -> Material:
         stretch_weft=number(chosen.stretch_weft),
         shear=number(chosen.shear),
         bend=number(chosen.bend),
+        bend_friction=number(chosen.bend_friction),
         strain_limit=number(chosen.strain_limit),
         softening=number(chosen.softening),
         friction=number(chosen.friction),

@@ -45,12 +45,13 @@ class Material:
     softening: float = 0.1  #: factor on stretch below the strain limit, against membrane locking (Li 2021, §6)
     friction: float = 0.4  #: Coulomb μ of this surface
     air_drag: float = 1.0  #: drag coefficient of the sheet in still air, 0 = vacuum
+    bend_friction: float = 0.0  #: moment per width at which its yarns slide, N; 0 = they do not rub
 
     def validate(self, name: str) -> None:
         for key, low in (("density", 0.0), ("stretch_warp", 0.0), ("stretch_weft", 0.0), ("softening", 0.0)):
             if not (np.isfinite(getattr(self, key)) and getattr(self, key) > low):
                 raise SceneError(name, f"{key} is {getattr(self, key)}", f"Set {key} above {low:g}")
-        for key in ("shear", "bend", "strain_limit", "friction", "air_drag"):
+        for key in ("shear", "bend", "strain_limit", "friction", "air_drag", "bend_friction"):
             if not (np.isfinite(getattr(self, key)) and getattr(self, key) >= 0.0):
                 raise SceneError(name, f"{key} is {getattr(self, key)}", f"Set {key} to 0 or more")
 

@@ -203,6 +203,7 @@ class Simulator:
             "ages": host(state.ages.ages).copy(),
             "holds": host(state.ages.holds).copy(),
             "hardness": host(state.hardness).copy(),
+            "slid": host(state.slid).copy(),
             "freed": host(self._solver.proximity.freed).copy(),
         }
 
@@ -219,6 +220,7 @@ class Simulator:
             array(state["forwarded"]),
             Ages(array(state["age_keys"], np.int64), array(state["ages"], np.int32), array(state["holds"])),
             array(state["hardness"]),
+            array(state["slid"]),
         )
         self._solver.proximity.freed = array(state["freed"], np.int64)
 
@@ -295,13 +297,15 @@ class Simulator:
         velocity = np.concatenate(
             [np.zeros_like(c.positions) if c.velocities is None else c.velocities for c in self.scene.cloths]
         )
+        start = self.backend.array(vectors(self._local(start_positions(self.scene))))
         return NdbState(
-            self.backend.array(vectors(self._local(start_positions(self.scene)))),
+            start,
             self.backend.array(vectors(velocity)),
             xp.ones(count, xp.float32),
             xp.zeros((count, 4), xp.float32),
             no_ages(self.backend),
             xp.ones(self._surface.cloth_triangles, xp.float32),
+            self._solver.elastic.lie(start),
         )
 
     def _target(self, frame: float, solver: Ndb) -> Any:

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from . import damping, drape, energy, fall, friction, rest, stick_slip, symmetry
+from . import damping, drape, energy, fall, friction, rest, stick_slip, symmetry, yarns
 from .result import DEFAULT, TIGHT, Result, Scenario, Solve
 from .table import markdown, processor, row_text
 
@@ -41,8 +41,9 @@ THEMES: dict[str, tuple[Scenario, ...]] = {
     "rest": (rest.flat, rest.drape, rest.stack, rest.pile),
     "drape": (
         drape.dropped, drape.lowered, drape.lowered_unsoftened, drape.refinement, drape.refinement_on_plate,
-        drape.refinement_of_means,
+        drape.refinement_of_means, drape.lowered_elastic, drape.refinement_of_rubbing,
     ),
+    "yarns": (yarns.let_go,),
 }  # fmt: skip
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.integrate import solve_bvp
 
-from ...gpu_core.fabrics import FABRICS
-from ...gpu_core.scene import Array, Cloth, Material, Pins
-from ..physics.drape import SPECIMEN, TABLE, disc, settled, specimen
+from ...gpu_core import fabrics
+from ...gpu_core.scene import Array, Cloth, Pins
+from ..physics.drape import SPECIMEN, TABLE, disc, elastic, settled, specimen
 from ..physics.motion import GRAVITY, simulate
 from ..physics.result import DEFAULT
 from ..physics.shapes import grid
@@ -17,10 +17,6 @@ from .part import Part, Picture
 STRIPS = ("Silk", "Cotton", "Denim", "Canvas")
 LENGTH, WIDTH, CELL = 0.06, 0.02, 2.0e-3  #: m
 DISCS = ("silk", "cotton", "wool", "denim")
-
-
-def material_of(fabric: str) -> Material:
-    return next(f.material for f in FABRICS if f.name == fabric)
 
 
 def elastica(gamma: float, places: int) -> Array:
@@ -41,11 +37,11 @@ def elastica(gamma: float, places: int) -> Array:
 
 
 def cantilevers(vertices: int) -> list[Part]:
-    """Strips of four fabrics clamped at one end, at rest, each between two lines along its elastica."""
+    """Strips of four fabrics clamped at one end, at rest, each between two lines along its elastica: no yarns rub."""
     cells = max(6, round(np.sqrt(vertices / len(STRIPS) * LENGTH / WIDTH)))
     parts: list[Part] = []
     for row, fabric in enumerate(STRIPS):
-        material, at = material_of(fabric), [0.0, -row * 2.2 * WIDTH, 0.0]
+        material, at = elastic(fabrics.named(fabric).material), [0.0, -row * 2.2 * WIDTH, 0.0]
         points, triangles = grid(cells + 2, max(2, round(cells * WIDTH / LENGTH)) + 1, LENGTH * (1 + 1 / cells), WIDTH)
         points[:, 0] += 0.5 * LENGTH * (1 - 1 / cells)
         held = np.flatnonzero(points[:, 0] < 1e-9).astype(np.int32)
@@ -77,7 +73,7 @@ def drape_discs(vertices: int) -> list[Part]:
     mesh = disc(vertices // len(DISCS))
     table = cylinder(TABLE - 2e-3, 0.1, 96, 1).shifted(0.0, 0.0, -0.051)
     for row, fabric in enumerate(DISCS):
-        drape = settled(fabric, mesh, specimen(mesh, seed=0, face=1.0), on_plate=True)
+        drape = settled(fabrics.named(fabric).material, mesh, specimen(mesh, seed=0, face=1.0), on_plate=True)
         print(f"{fabric}: drape coefficient {drape.coefficient:.1f} %, {drape.folds} folds", flush=True)
         parts += [
             part.shifted(row * 1.85 * SPECIMEN, 0.0, 0.0)

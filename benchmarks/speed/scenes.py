@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...gpu_core.fabrics import FABRICS
+from ...gpu_core import fabrics
 from ...gpu_core.scene import Cloth, Collider, Material, Pins, Scene, Settings, SolverPreset
 from ..stress.shapes import lathe, rotation, sheet, sphere
 
-COTTON = next(fabric.material for fabric in FABRICS if fabric.identifier == "COTTON")
+COTTON = fabrics.COTTON.material
 RADIUS, CENTRE, DROP = 0.25, 0.75, 0.02  #: of the sphere, as in sample_blends/drape_on_sphere.py, m
 WAIST, HEM, LENGTH = 0.14, 0.45, 0.6  #: radii and length of the skirt, m
 TURN = 120.0  #: of the skirt's waist and hips, degrees a second

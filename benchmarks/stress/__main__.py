@@ -1,6 +1,7 @@
 """Stress scenes, checked frame by frame by the exact check and by ipctk.
 
-    python -m taffeta.benchmarks.stress [NAME ...] [--vertices N] [--frames F] [--seconds S] [--limit L] [--json]
+    python -m taffeta.benchmarks.stress [NAME ...] [--vertices N] [--frames F] [--seconds S] [--limit L] [--rubs]
+                                       [--json]
 
 Prints a table; adds each scene as it ends to results/stress.json and to the table of docs/theory/stress.md. A scene
 over its time is cut off, and said so.
@@ -61,7 +62,7 @@ def keep(result: Result) -> None:
         "python": platform.python_version(), "commit": commit(), **asdict(result),
     }  # fmt: skip
     entries = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
-    same = ("processor", "scene", "vertices", "frames", "limit")
+    same = ("processor", "scene", "vertices", "frames", "limit", "rubs")
     entries = [old for old in entries if any(old[key] != entry[key] for key in same)] + [entry]
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
@@ -75,13 +76,17 @@ def main() -> None:
     parser.add_argument("--frames", type=int, help="over which the motion takes place; None: each scene's own")
     parser.add_argument("--seconds", type=float, default=600.0, help="after which a scene is cut off")
     parser.add_argument("--limit", type=float, help="strain limit of all cloths, 0.05 = 5 %%; None: as in the scene")
+    parser.add_argument("--rubs", action="store_true", help="yarns rub when cloth bends, as those of the presets do")
     parser.add_argument("--json", action="store_true", help="one JSON object a scene in place of the table")
     options = parser.parse_args()
     if not options.json:
         print(HEADER)
     free = True
     for name in options.names or SCENES:
-        result = run(SCENES[name], options.vertices, options.frames, limit=options.limit, seconds=options.seconds)
+        result = run(
+            SCENES[name], options.vertices, options.frames, limit=options.limit, rubs=options.rubs,
+            seconds=options.seconds,
+        )  # fmt: skip
         print(json.dumps(asdict(result)) if options.json else row(result), flush=True)
         keep(result)
         free &= result.free

@@ -14,7 +14,7 @@ from ...gpu_core.scene_check import Finding
 from ...gpu_core.simulator import FrameReport, Simulator, SolverError
 from ...gpu_core.solvers.parameters import NdbParameters
 from .check import Verdict, verdict
-from .stress import Stress, limited
+from .stress import Stress, limited, rubbing
 
 ARRIVAL = 1e-6  #: of the scene's size; a body nearer than this to its pose has arrived
 
@@ -27,6 +27,7 @@ class Result:
     vertices: int
     frames: int  #: of the motion, without the start
     limit: float | None = None  #: of strain, where it is not the scene's own
+    rubs: bool = False  #: yarns rub when cloth bends
     frames_done: int = 0
     cut_off: str = ""  #: why not all frames were done
     intersecting_exact: list[int] = field(
@@ -64,17 +65,21 @@ def run(
     frames: int | None = None,
     *,
     limit: float | None = None,
+    rubs: bool = False,
     seconds: float = float("inf"),
     parameters: NdbParameters | None = None,
     watch: Callable[[FrameReport, Verdict], None] = lambda report, found: None,
 ) -> Result:
-    """The whole motion, or what of it fits in `seconds`. frames, limit (of strain): None = as the scene asks for."""
+    """The whole motion, or what of it fits in `seconds`. frames, limit (of strain): None = as the scene asks for.
+    rubs: yarns rub when cloth bends."""
     scene = stress.build(vertices, frames or stress.frames)
     if limit is not None:
         scene = limited(scene, limit)
+    if rubs:
+        scene = rubbing(scene)
     began, simulator = time.perf_counter(), Simulator(scene, select("cpu"), parameters)
     count = sum(len(cloth.positions) for cloth in scene.cloths)
-    result = Result(stress.name, count, scene.settings.frames - 1, limit)
+    result = Result(stress.name, count, scene.settings.frames - 1, limit, rubs)
     before = _bodies(scene, simulator) - _posed(scene, 0)  # the simulator's own centre
     iterations = detections = 0
     for index in range(1, scene.settings.frames):

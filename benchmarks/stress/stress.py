@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from ...gpu_core.fabrics import RESIDUAL_CURVATURE
 from ...gpu_core.scene import Cloth, Collider, Material, Pins, Scene, Settings
 from .shapes import Array, Mesh
 
@@ -54,6 +55,15 @@ def cloth(
 def limited(scene: Scene, limit: float) -> Scene:
     """The scene with another strain limit, 0.05 = 5 %."""
     cloths = (replace(c, material=replace(c.material, strain_limit=limit)) for c in scene.cloths)
+    return replace(scene, cloths=tuple(cloths))
+
+
+def rubbing(scene: Scene) -> Scene:
+    """The scene with yarns that rub when cloth bends, as those of the presets do."""
+    cloths = (
+        replace(c, material=replace(c.material, bend_friction=RESIDUAL_CURVATURE * c.material.bend))
+        for c in scene.cloths
+    )
     return replace(scene, cloths=tuple(cloths))
 
 

@@ -28,7 +28,7 @@ def write(entries: list[dict[str, Any]]) -> None:
 def markdown(entries: list[dict[str, Any]]) -> str:
     """One row a scene, in the order of the suite; a line before it says where and of which commits the rows are."""
     order = list(SCENES)
-    rows = sorted(entries, key=lambda entry: (order.index(entry["scene"]), entry["vertices"], entry["limit"] or 0.0))
+    rows = sorted(entries, key=lambda e: (order.index(e["scene"]), e["vertices"], e["limit"] or 0.0, e["rubs"]))
     where = ", ".join(
         sorted({f"{row['processor']}, {row['threads']} thread(s), commit {row['commit']}" for row in rows})
     )
@@ -39,7 +39,7 @@ def _line(row: dict[str, Any]) -> str:
     stress = SCENES[row["scene"]]
     hard = (stress.build.__doc__ or "").partition("\n")[0].rstrip(".")
     limit = f", limit {1.0 + row['limit']:g}" if row["limit"] else ""
-    name = f"`{row['scene']}`{' (squeezes)' if stress.squeezes else ''}{limit}"
+    name = f"`{row['scene']}`{' (squeezes)' if stress.squeezes else ''}{limit}{', rubs' if row['rubs'] else ''}"
     frames = f"{row['frames_done']} of {row['frames']}" if row["cut_off"] else f"{row['frames']}"
     crossing = len(set(row["intersecting_exact"]) | set(row["intersecting_ipctk"]) | set(row["faults"]))
     cells = (

@@ -33,8 +33,11 @@ class Assembly:
     limit: Array  #: (T,)
     rows: sparse.csr_array  #: (R, N) bending rows
     row_stiffness: Array  #: (R,)
+    row_rubbing: Array  #: (R,) share of yarns that do not slide in that
     row_hinge: IntArray  #: (R, 2)
     row_rest: Array  #: (R, 4)
+    plate_start: IntArray  #: (P + 1,) first row of each group of rows with one curvature between them
+    plate_most: Array  #: (P,) moment per width at which its yarns slide, N
     hessian: sparse.csr_array  #: (N, N) M/h² + Σ w AᵀA: the free–free block, with ones on the pinned diagonal
     constant: sparse.csr_array  #: (N, N) as `hessian`, without the membrane: what Newton's matrix keeps at any x
 
@@ -71,6 +74,8 @@ def assemble(
     bend = sparse.block_diag([part.hessian for part in bendings], format="csr")
     pin_stiffness = SOFT_PIN_SHARE * (stretch + bend).diagonal() * soft / (1.0 - soft)
     constant = bend + sparse.diags_array(mass / step**2 + pin_stiffness)
+    plates = [np.flatnonzero(np.diff(part.plate, prepend=-1)) for part in bendings]
+    first_rows = np.concatenate([[0], np.cumsum([len(part.stiffness) for part in bendings])])
     return Assembly(
         offsets=offsets,
         triangles=_shifted([cloth.triangles for cloth in cloths], offsets),
@@ -86,8 +91,13 @@ def assemble(
         limit=np.concatenate([part.limit for part in membranes]),
         rows=sparse.block_diag([part.rows for part in bendings], format="csr"),
         row_stiffness=np.concatenate([part.stiffness for part in bendings]),
+        row_rubbing=np.concatenate([part.rubbing for part in bendings]),
         row_hinge=_shifted([part.hinge for part in bendings], offsets),
         row_rest=np.concatenate([part.rest for part in bendings]),
+        plate_start=np.append(_shifted(plates, first_rows), first_rows[-1]).astype(np.int32),
+        plate_most=np.concatenate(
+            [np.full(len(part), cloth.material.bend_friction) for cloth, part in zip(cloths, plates, strict=True)]
+        ),
         hessian=_eliminate(stretch + constant, free),
         constant=_eliminate(constant, free),
     )

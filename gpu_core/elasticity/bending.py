@@ -6,6 +6,9 @@ Three families of rows, compared in docs/theory/bending.md:
   of a grid whose quads are all cut the same way (validation.md §6).
 - vertex: one row an interior vertex, the cotangent Laplacian. D = k_b in every direction, but no resistance to twist,
   and no row at the border: hinges that touch it keep theirs, else corners would flap freely.
+
+Yarns that rub on each other (kernel `bending_slide`) are a second spring beside D, whose rest shape slides along once
+its moment is `Material.bend_friction`: a Prandtl element, the hysteresis loop that Kawabata's bending tester draws.
 """
 
 from __future__ import annotations
@@ -22,12 +25,15 @@ from .plate import plate_rows
 
 BendingForm = Literal["plate", "hinge", "vertex"]
 ROUNDING = 1.0e-12  #: of the largest entries: smaller ones are what sums to 0 has left of itself
+RUBBING = 4.0  #: stiffness of yarns that do not slide, relative to D
 FLAT = 2.5e-5  #: bulge of the vertices around an edge, relative to its length, up to which a whole cloth counts as flat
 
 
 class Bending(NamedTuple):
     rows: sparse.csr_array  #: (R, N) K, each row sums to 0
-    stiffness: npt.NDArray[np.float64]  #: (R,)
+    stiffness: npt.NDArray[np.float64]  #: (R,) of D and of yarns that do not slide
+    rubbing: npt.NDArray[np.float64]  #: (R,) share of those yarns in it
+    plate: npt.NDArray[np.int32]  #: (R,) in ascending order; rows of one plate have one curvature between them
     hinge: npt.NDArray[np.int32]  #: (R, 2) vertices whose normals give the row's normal
     rest: npt.NDArray[np.float64]  #: (R, 4) s = K times the rest shape, in the frame of edge and normal; the last is 0
     hessian: sparse.csr_array  #: (N, N) N/m
@@ -35,15 +41,21 @@ class Bending(NamedTuple):
 
 def bending(cloth: Cloth, form: BendingForm) -> Bending:
     """Rows of one cloth for the flexural rigidity D of its material; indices are the cloth's own."""
-    rows, stiffness, hinge = _plate_rows(cloth) if form == "plate" else _hinge_rows(cloth)
-    if form == "vertex":
-        rows, stiffness, hinge = _vertex_rows(cloth, rows, stiffness, hinge)
+    if form == "plate":
+        rows, stiffness, hinge, plate = _plate_rows(cloth)
+    else:
+        rows, stiffness, hinge = _hinge_rows(cloth)
+        if form == "vertex":
+            rows, stiffness, hinge = _vertex_rows(cloth, rows, stiffness, hinge)
+        plate = np.arange(len(stiffness), dtype=np.int32)
+    yarns = RUBBING if cloth.material.bend_friction > 0.0 else 0.0
+    stiffness, rubbing = (1.0 + yarns) * stiffness, np.full(len(stiffness), yarns / (1.0 + yarns))
     rows = _significant(rows, abs(rows).max(axis=1).toarray().ravel(), np.ones(rows.shape[1]))
     rest = _rest_curvature(cloth, rows, hinge)
     hessian = (rows.T @ sparse.diags_array(stiffness) @ rows).tocsr()
     size = np.sqrt(hessian.diagonal())
     hessian = _significant(hessian, size, size)
-    return Bending(rows, stiffness, hinge.astype(np.int32), rest, hessian)
+    return Bending(rows, stiffness, rubbing, plate, hinge.astype(np.int32), rest, hessian)
 
 
 def _significant(
@@ -56,14 +68,16 @@ def _significant(
     return sparse.coo_array(part, shape=matrix.shape).tocsr()
 
 
-def _plate_rows(cloth: Cloth) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
+def _plate_rows(
+    cloth: Cloth,
+) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     held = np.zeros(len(cloth.positions), bool)
     if cloth.pins is not None:
         hard = True if cloth.pins.weights is None else cloth.pins.weights >= 1.0
         held[cloth.pins.vertices] = hard
     found = plate_rows(cloth.rest_positions, cloth.triangles, held[cloth.triangles].all(axis=1))
     area = triangle_areas(cloth.rest_positions, cloth.triangles)
-    return found.rows, cloth.material.bend / area[found.triangle], found.hinge
+    return found.rows, cloth.material.bend / area[found.triangle], found.hinge, found.triangle
 
 
 def _hinge_rows(cloth: Cloth) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32]]:

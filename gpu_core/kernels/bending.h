@@ -1,5 +1,5 @@
 // Quadratic bending: E = Σ_rows k/2 ‖Σ_j K_j x_j − F s‖², K constant (Bergou 2006), s the row's value in the rest shape in
-// the frame F that an edge and the normal span, and which turns with the cloth.
+// the frame F that an edge and the normal span, and which turns with the cloth. Friction between yarns moves s.
 #pragma once
 #include "vector.h"
 
@@ -15,20 +15,55 @@ KERNEL void vertex_normal(int v, const vec *x, const int *corners, const int *st
     normal[v] = direction(sum, make_vec(0.0f, 0.0f, 0.0f));
 }
 
-// force of a row, before its coefficients: −k (K x − F s). The coefficients of a row sum to 0, so differences suffice.
-// hinge: the ends of the row's edge (twice the same vertex: no edge, the frame is the normal alone).
+// K x of a row. Its coefficients sum to 0, so differences suffice.
+FUNCTION vec row_curvature(int row, const vec *x, const int *start, const int *column, const float *coefficient)
+{
+    vec origin = x[column[start[row]]], curvature = make_vec(0.0f, 0.0f, 0.0f);
+    for (int k = start[row] + 1; k < start[row + 1]; ++k)
+        curvature = curvature + coefficient[k] * (x[column[k]] - origin);
+    return curvature;
+}
+
+// The frame of a row. hinge: the ends of its edge (twice the same vertex: no edge, the frame is the normal alone).
+FUNCTION void row_frame(int row, const vec *x, const int *hinge, const vec *normal, vec *edge, vec *n)
+{
+    int first = hinge[2 * row], second = hinge[2 * row + 1];
+    *edge = direction(x[second] - x[first], make_vec(0.0f, 0.0f, 0.0f));
+    *n = normal[first] + normal[second];
+    *n = direction(*n - dot(*n, *edge) * *edge, make_vec(0.0f, 0.0f, 0.0f));
+}
+
+// force of a row, before its coefficients: −k (K x − F s).
 // rest: s along (edge, normal × edge, normal); all 0 in a flat rest shape.
 KERNEL void bending_project(int row, const vec *x, const int *start, const int *column, const float *coefficient,
                             const float *stiffness, const int *hinge, const vec *rest, const vec *normal, vec *force)
 {
-    vec origin = x[column[start[row]]], curvature = make_vec(0.0f, 0.0f, 0.0f), s = rest[row];
-    for (int k = start[row] + 1; k < start[row + 1]; ++k)
-        curvature = curvature + coefficient[k] * (x[column[k]] - origin);
+    vec curvature = row_curvature(row, x, start, column, coefficient), s = rest[row];
     if (dot(s, s) > 0.0f) {
-        int first = hinge[2 * row], second = hinge[2 * row + 1];
-        vec edge = direction(x[second] - x[first], make_vec(0.0f, 0.0f, 0.0f)), n = normal[first] + normal[second];
-        n = direction(n - dot(n, edge) * edge, make_vec(0.0f, 0.0f, 0.0f));
+        vec edge, n;
+        row_frame(row, x, hinge, normal, &edge, &n);
         curvature = curvature - s.x * edge - s.y * cross(n, edge) - s.z * n;
     }
     force[row] = -stiffness[row] * curvature;
+}
+
+// Where the yarns of a plate (the rows first[plate] to first[plate + 1], at most three) have slid to in a step that ends at
+// x: they hold to `slid`, K x in the frame, with `stiffness` until their moment is `most`; what is beyond takes them along.
+KERNEL void bending_slide(int plate, const int *first, const float *stiffness, const float *most, const vec *x,
+                          const int *start, const int *column, const float *coefficient, const int *hinge,
+                          const vec *normal, vec *slid)
+{
+    vec now[3];
+    float away = 0.0f;
+    int row = first[plate], rows = first[plate + 1] - row;
+    for (int k = 0; k < rows; ++k) {
+        vec curvature = row_curvature(row + k, x, start, column, coefficient), edge, n;
+        row_frame(row + k, x, hinge, normal, &edge, &n);
+        now[k] = make_vec(dot(curvature, edge), dot(curvature, cross(n, edge)), dot(curvature, n));
+        away += dot(now[k] - slid[row + k], now[k] - slid[row + k]);
+    }
+    float moment = stiffness[plate] * sqrtf(away);
+    if (moment <= most[plate]) return;
+    float kept = most[plate] / moment;
+    for (int k = 0; k < rows; ++k) slid[row + k] = now[k] + kept * (slid[row + k] - now[k]);
 }

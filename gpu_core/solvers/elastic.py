@@ -62,11 +62,19 @@ class Elastic:
         self._gain = xp.zeros(triangles, xp.float32)
         self.rows = integers(rows.indptr), integers(rows.indices), backend.array(rows.data)
         self.row_stiffness, self.row_rest = backend.array(assembly.row_stiffness), backend.array(assembly.row_rest)
+        self._unbent, self._rubbing = self.row_rest.copy(), backend.array(assembly.row_rubbing[:, None])
+        first = assembly.plate_start[:-1]
+        self._plates = (
+            integers(assembly.plate_start),
+            backend.array(assembly.row_stiffness[first] * assembly.row_rubbing[first]),
+            backend.array(assembly.plate_most),
+        )
+        self.rubs = bool(np.any(assembly.plate_most))
         self.row_hinge = integers(assembly.row_hinge)
         start, row, coefficient = transpose_rows(rows)
         self.gather = integers(start), integers(row), backend.array(coefficient)
         self.bending_force = xp.zeros((max(1, rows.shape[0]), 4), xp.float32)
-        self.curved = bool(np.any(assembly.row_rest))
+        self.curved = self.rubs or bool(np.any(assembly.row_rest))
         self.normal = xp.zeros((self.vertices, 4), xp.float32)
         self.inertia, self.free = backend.array(assembly.mass / step**2), backend.array(assembly.free)
         self.drag = backend.array(assembly.drag)
@@ -116,6 +124,27 @@ class Elastic:
         self._strain(x)
         self.backend.launch("limit_hardness", len(self.corners), self._excess, least, most, HARDEST, self.hardness)
         return self.hardness.copy()
+
+    def lie(self, x: Any) -> Any:
+        """(R, 4) of bending rows whose yarns lie without a moment at x (V, 4); (0, 4) where no yarns rub."""
+        slid = self.backend.xp.zeros((len(self.row_rest) if self.rubs else 0, 4), self.backend.xp.float32)
+        return self._slide(x, slid, self.backend.xp.zeros_like(self._plates[2]))
+
+    def bend_about(self, slid: Any) -> None:
+        """Bend about where yarns have `slid` (R, 4) to, as far as they bear, and about the rest shape for the rest."""
+        if self.rubs:
+            self.row_rest[:] = self._unbent + self._rubbing * (slid - self._unbent)
+
+    def slide(self, x: Any, slid: Any) -> Any:
+        """(R, 4) where yarns have slid to after a step from `slid` that ends at x (V, 4)."""
+        return self._slide(x, slid.copy(), self._plates[2])
+
+    def _slide(self, x: Any, slid: Any, most: Any) -> Any:
+        if self.rubs:
+            first, stiffness, _ = self._plates
+            slide = (first, stiffness, most, x, *self.rows, self.row_hinge, self.normal, slid)
+            self.backend.sequence([self._normals(x), ("bending_slide", len(most), slide)])()
+        return slid
 
     def gain(self, start: Any, x: Any, of: Any) -> float:
         """J: by how much more the membrane and the bending of cloth `of` (N,) hold at x than at `start` (V, 4)."""

@@ -31,6 +31,7 @@ class NdbState:
     forwarded: Any  #: (N, 4) displacement of residual forwarding, m
     ages: Ages  #: exponents of the barriers
     hardness: Any  #: (T,) of the triangles' strain limits, 1 or more
+    slid: Any  #: (R, 4) of the bending rows, where yarns that rub have slid to; (0, 4) where none do
 
 
 @dataclass
@@ -102,6 +103,7 @@ class Ndb:
         report = StepReport()
         self.start[:] = state.x
         self.elastic.hardness[:] = state.hardness
+        self.elastic.bend_about(state.slid)
         self._coast[:] = self.h * state.velocity  # the displacement of a step without forces
         self._inertia(state, target)  # z ← x* + h v + h²(g + M⁻¹δf)
         self._warm_start()  # x ← ModalLG(I + Ψ) in span(U)
@@ -134,7 +136,8 @@ class Ndb:
         forwarded = self._forward_residual(feasible, contacts)
         report.contacts = contacts.active if contacts else 0
         hardness = self._hardness(feasible, report.converged)
-        return NdbState(feasible, velocity, share, forwarded, ages, hardness), report
+        slid = self.elastic.slide(feasible, state.slid)
+        return NdbState(feasible, velocity, share, forwarded, ages, hardness, slid), report
 
     def _inertia(self, state: NdbState, target: Any) -> None:
         """z, and the first guess of x; hard pins and colliders go to their target at once."""

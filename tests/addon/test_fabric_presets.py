@@ -37,7 +37,16 @@ def test_a_saved_fabric_comes_back_with_every_number(cloth):
 
 
 def test_every_property_that_makes_the_fabric_is_saved():
-    of_the_place = {"preset", "stretch", "bend_micro", "pin_group", "cache_key", "rna_type", "name"}
+    of_the_place = {
+        "preset",
+        "stretch",
+        "bend_micro",
+        "bend_friction_milli",
+        "pin_group",
+        "cache_key",
+        "rna_type",
+        "name",
+    }
     properties = bpy.types.Object.bl_rna.properties["taffeta"].fixed_type.properties["cloth"].fixed_type.properties
     assert set(fabric_presets.SAVED) == set(properties.keys()) - of_the_place
 

@@ -68,8 +68,9 @@ def test_a_given_range_wins_over_the_scenes(make_cloth):
 def test_numbers_arrive_as_the_user_typed_them(make_cloth):
     item = make_cloth()
     item.taffeta.cloth.strain_limit, item.taffeta.cloth.bend = 0.07, 7e-6
+    item.taffeta.cloth.bend_friction = 3e-4
     material = read().cloths[0].material
-    assert (material.strain_limit, material.bend) == (0.07, 7e-6)
+    assert (material.strain_limit, material.bend, material.bend_friction) == (0.07, 7e-6, 3e-4)
 
 
 def test_the_cloth_starts_as_evaluated_at_the_first_frame(make_cloth):

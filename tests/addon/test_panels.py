@@ -53,6 +53,7 @@ def test_a_cloth_shows_fabric_pins_bake_and_solver(draw, make_cloth):
         "preset",
         "density",
         "bend_micro",
+        "bend_friction_milli",
         "stretch_warp",
         "pin_group",
         "step_rate",

@@ -3,7 +3,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from taffeta.gpu_core.fabrics import FABRICS
+from taffeta.gpu_core.fabrics import COTTON, FABRICS
 from taffeta.gpu_core.scene import Cloth, Collider, Material, Settings
 
 
@@ -12,10 +12,10 @@ def test_a_new_object_takes_no_part(scene, make_object):
     assert item.taffeta.role == "NONE"
 
 
-def test_defaults_are_those_of_the_scene_data(make_cloth):
+def test_defaults_are_those_of_cotton(make_cloth):
     cloth = make_cloth().taffeta.cloth
     for key in Material.__dataclass_fields__:
-        assert getattr(cloth, key) == pytest.approx(getattr(Material(), key), rel=1e-6), key
+        assert getattr(cloth, key) == pytest.approx(getattr(COTTON.material, key), rel=1e-6), key
     assert cloth.thickness == pytest.approx(Cloth.thickness)
     collider = make_cloth("Other").taffeta.collider
     assert (collider.thickness, collider.friction) == pytest.approx((Collider.thickness, Collider.friction))
@@ -37,7 +37,7 @@ def test_a_new_cloth_is_cotton(make_cloth):
 def test_choosing_a_fabric_writes_its_numbers(make_cloth, fabric):
     cloth = make_cloth().taffeta.cloth
     cloth.preset = fabric.identifier
-    for key in ("density", "stretch_warp", "stretch_weft", "shear", "bend", "strain_limit", "softening", "friction"):
+    for key in set(Material.__dataclass_fields__) - {"air_drag"}:
         assert getattr(cloth, key) == pytest.approx(getattr(fabric.material, key), rel=1e-6), key
     assert cloth.thickness == pytest.approx(fabric.contact_thickness)
     assert cloth.preset == fabric.identifier
@@ -71,6 +71,14 @@ def test_bend_in_micro_newton_metres_is_the_same_number(make_cloth):
     assert cloth.bend == pytest.approx(1.2e-5)
     cloth.bend = 5e-6
     assert cloth.bend_micro == pytest.approx(5)
+
+
+def test_bend_friction_in_milli_newton_is_the_same_number(make_cloth):
+    cloth = make_cloth().taffeta.cloth
+    cloth.bend_friction_milli = 0.75
+    assert cloth.bend_friction == pytest.approx(7.5e-4)
+    cloth.bend_friction = 2e-4
+    assert cloth.bend_friction_milli == pytest.approx(0.2)
 
 
 def test_properties_are_saved_with_the_file(scene, make_cloth, tmp_path):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
-from taffeta.gpu_core.fabrics import FABRICS
+from taffeta.gpu_core.fabrics import COTTON, FABRICS, named
 from taffeta.gpu_core.scene import Cloth, Material
 
 GRAVITY = 9.81
@@ -22,10 +22,15 @@ def test_identifiers_are_unique_and_fit_for_blender():
     assert all(identifier.isupper() and identifier.isidentifier() for identifier in identifiers)
 
 
-def test_the_default_material_is_cotton():
-    cotton = next(fabric for fabric in FABRICS if fabric.identifier == "COTTON")
-    assert asdict(cotton.material) == pytest.approx(asdict(Material()))
-    assert cotton.contact_thickness == Cloth.thickness
+def test_the_default_material_is_cotton_whose_yarns_do_not_rub():
+    assert asdict(replace(COTTON.material, bend_friction=0.0)) == pytest.approx(asdict(Material()))
+    assert COTTON.contact_thickness == Cloth.thickness
+
+
+def test_a_fabric_is_found_by_its_name():
+    assert named("jersey knit").identifier == "JERSEY_KNIT"
+    with pytest.raises(KeyError):
+        named("tweed")
 
 
 @each_fabric

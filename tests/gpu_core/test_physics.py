@@ -7,6 +7,7 @@ import pytest
 
 from taffeta.benchmarks.physics import damping, drape, energy, fall, friction, rest, shapes, stick_slip, symmetry
 from taffeta.benchmarks.physics.result import DEFAULT, TIGHT, Result
+from taffeta.gpu_core.fabrics import COTTON
 from taffeta.gpu_core.mesh import unique_edges
 
 
@@ -143,7 +144,7 @@ def test_the_shadow_of_a_flat_disc_is_its_area():
 
 def test_a_disc_lowered_on_a_plate_falls_into_as_many_folds_as_real_ones_and_specimens_agree():
     mesh = drape.disc(1000)
-    discs = [drape.settled("cotton", mesh, drape.specimen(mesh, seed, 1.0), on_plate=True) for seed in (0, 1)]
+    discs = [drape.settled(COTTON.material, mesh, drape.specimen(mesh, seed, 1.0), on_plate=True) for seed in (0, 1)]
     assert all(drape.FOLDS[0] <= disc.folds <= drape.FOLDS[1] for disc in discs)
     assert all(disc.speed < drape.STILL for disc in discs)
     assert abs(discs[0].coefficient - discs[1].coefficient) < 3.0
