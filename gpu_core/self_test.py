@@ -14,13 +14,15 @@ import itertools
 import json
 import sys
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .backend import Backend, BackendError, select
+from .fabrics import COTTON
 from .intersection import unique_edges
-from .scene import Cloth, Collider, Material, Pins, Scene, SceneError, Settings
+from .scene import Cloth, Collider, Pins, Scene, SceneError, Settings
 from .scene_check import check_frame
 from .simulator import Simulator, SolverError
 
@@ -45,7 +47,7 @@ def scene() -> Scene:
     triangles = np.concatenate([np.stack(half, axis=1) for half in halves]).astype(np.int32)
     start = flat + [0.0, 0.0, RADIUS + DROP]
     beside, side = start + [ASIDE, 0.0, 0.0], np.arange(SIDE, dtype=np.int32)
-    cotton = Material(air_drag=0.0)
+    cotton = replace(COTTON.material, air_drag=0.0)
     ball, faces = np.concatenate([np.eye(3), -np.eye(3)]), np.array(list(itertools.product((0, 3), (1, 4), (2, 5))))
     for _ in range(2):
         ball, faces = _rounder(ball, faces)

@@ -2,8 +2,8 @@
 
     python -m taffeta.benchmarks.stress.fuzz [--first SEED] [--seconds S]
 
-A seed chooses the scene, the mesh, the time the motion takes, thickness, step rate, a wind-up of the cloths and a turn
-of everything, so any line can be run again. Prints one line a seed; exit code 1 where a frame intersects unreported, or
+A seed chooses the scene, the mesh, the time the motion takes, thickness, step rate, a wind-up of the cloths, a turn of
+everything and whether yarns rub, so any line can be run again. Prints one line a seed; exit code 1 where a frame intersects unreported, or
 where pairs were released although there is room.
 """
 
@@ -20,7 +20,7 @@ from ...gpu_core.scene import Cloth, Collider, Scene
 from .run import Result, run
 from .scenes import SCENES
 from .shapes import Array, rotation
-from .stress import Stress
+from .stress import Stress, rubbing
 
 PATIENCE = 12.0  #: s a seed
 
@@ -34,6 +34,7 @@ def varied(base: Stress, generator: np.random.Generator) -> tuple[Stress, int, i
     speed = float(generator.choice([0, 0, 3, 15]))
     turn = rotation(tuple(generator.normal(size=3)), generator.uniform(0.0, 6.0))
     pushes = [0.5 * speed * generator.normal(size=3) for _ in range(64)]
+    rubs = bool(generator.integers(2))
 
     def build(vertices: int, frames: int) -> Scene:
         scene = base.build(vertices, frames)
@@ -41,10 +42,11 @@ def varied(base: Stress, generator: np.random.Generator) -> tuple[Stress, int, i
             scene.settings, step_rate=scene.settings.step_rate * slower, gravity=tuple(turn @ scene.settings.gravity)
         )
         cloths = tuple(_cloth(c, turn, thicker, push) for c, push in zip(scene.cloths, pushes, strict=False))
-        return Scene(cloths, tuple(_body(body, turn, thicker) for body in scene.colliders), settings)
+        chosen = Scene(cloths, tuple(_body(body, turn, thicker) for body in scene.colliders), settings)
+        return rubbing(chosen) if rubs else chosen
 
     build.__name__ = base.name
-    words = f"{base.name} {vertices} vertices, ξ × {thicker:g}, step rate × {slower:g}, push {speed:g} m/s"
+    words = f"{base.name} {vertices} vertices, ξ × {thicker:g}, step rate × {slower:g}, push {speed:g} m/s{', rubs' if rubs else ''}"
     return replace(base, build=build, squeezes=squeezes), vertices, frames, words
 
 
