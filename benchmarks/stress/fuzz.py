@@ -3,8 +3,8 @@
     python -m taffeta.benchmarks.stress.fuzz [--first SEED] [--seconds S]
 
 A seed chooses the scene, the mesh, the time the motion takes, thickness, step rate, a wind-up of the cloths, a turn of
-everything and whether yarns rub, so any line can be run again. Prints one line a seed; exit code 1 where a frame intersects unreported, or
-where pairs were released although there is room.
+everything and whether yarns rub, so any line can be run again. Prints one line a seed; exit code 1 where a frame
+intersects unreported, or where pairs were released although there is room.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ def varied(base: Stress, generator: np.random.Generator) -> tuple[Stress, int, i
         return rubbing(chosen) if rubs else chosen
 
     build.__name__ = base.name
-    words = f"{base.name} {vertices} vertices, ξ × {thicker:g}, step rate × {slower:g}, push {speed:g} m/s{', rubs' if rubs else ''}"
+    words = f"{base.name} {vertices} vertices, ξ × {thicker:g}, step rate × {slower:g}, push {speed:g} m/s"
+    words += ", yarns rub" if rubs else ""
     return replace(base, build=build, squeezes=squeezes), vertices, frames, words
 
 
