@@ -1,5 +1,5 @@
-// Quadratic bending: E = Σ_rows k/2 ‖Σ_j K_j x_j − F s‖², K constant (Bergou 2006), s the row's value in the rest shape in
-// the frame F that an edge and the normal span, and which turns with the cloth. Friction between yarns moves s.
+// Quadratic bending: E = Σ_rows k/2 ‖Σ_j K_j x_j − F s − p‖², K constant (Bergou 2006), s the row's value in the rest shape
+// in the frame F that an edge and the normal span, and which turns with the cloth; p what yarns that rub hold on to.
 #pragma once
 #include "vector.h"
 
@@ -33,18 +33,28 @@ FUNCTION void row_frame(int row, const vec *x, const int *hinge, const vec *norm
     *n = direction(*n - dot(*n, *edge) * *edge, make_vec(0.0f, 0.0f, 0.0f));
 }
 
-// force of a row, before its coefficients: −k (K x − F s).
-// rest: s along (edge, normal × edge, normal); all 0 in a flat rest shape.
+// force of a row, before its coefficients: −k (K x − F s − p).
+// rest: s along (edge, normal × edge, normal); all 0 in a flat rest shape. held: p.
 KERNEL void bending_project(int row, const vec *x, const int *start, const int *column, const float *coefficient,
-                            const float *stiffness, const int *hinge, const vec *rest, const vec *normal, vec *force)
+                            const float *stiffness, const int *hinge, const vec *rest, const vec *normal, const vec *held,
+                            vec *force)
 {
-    vec curvature = row_curvature(row, x, start, column, coefficient), s = rest[row];
+    vec curvature = row_curvature(row, x, start, column, coefficient) - held[row], s = rest[row];
     if (dot(s, s) > 0.0f) {
         vec edge, n;
         row_frame(row, x, hinge, normal, &edge, &n);
         curvature = curvature - s.x * edge - s.y * cross(n, edge) - s.z * n;
     }
     force[row] = -stiffness[row] * curvature;
+}
+
+// p of a row: where its yarns have slid to, in the frame at x, as far as they bear (`share`).
+KERNEL void bending_turn(int row, const vec *x, const int *hinge, const vec *normal, const float *share, const vec *slid,
+                         vec *held)
+{
+    vec edge, n;
+    row_frame(row, x, hinge, normal, &edge, &n);
+    held[row] = share[row] * (slid[row].x * edge + slid[row].y * cross(n, edge) + slid[row].z * n);
 }
 
 // Where the yarns of a plate (the rows first[plate] to first[plate + 1], at most three) have slid to in a step that ends at

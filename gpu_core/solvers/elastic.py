@@ -62,19 +62,20 @@ class Elastic:
         self._gain = xp.zeros(triangles, xp.float32)
         self.rows = integers(rows.indptr), integers(rows.indices), backend.array(rows.data)
         self.row_stiffness, self.row_rest = backend.array(assembly.row_stiffness), backend.array(assembly.row_rest)
-        self._unbent, self._rubbing = self.row_rest.copy(), backend.array(assembly.row_rubbing[:, None])
-        first = assembly.plate_start[:-1]
+        first, rubbing = assembly.plate_start[:-1], assembly.row_rubbing
+        self.row_rest *= backend.array(1.0 - rubbing[:, None])
+        self._rubbing, self.slid = backend.array(rubbing), xp.zeros_like(self.row_rest)
         self._plates = (
             integers(assembly.plate_start),
-            backend.array(assembly.row_stiffness[first] * assembly.row_rubbing[first]),
+            backend.array(assembly.row_stiffness[first] * rubbing[first]),
             backend.array(assembly.plate_most),
         )
-        self.rubs = bool(np.any(assembly.plate_most))
+        self.rubs, self._held = bool(np.any(assembly.plate_most)), xp.zeros_like(self.row_rest)
         self.row_hinge = integers(assembly.row_hinge)
         start, row, coefficient = transpose_rows(rows)
         self.gather = integers(start), integers(row), backend.array(coefficient)
         self.bending_force = xp.zeros((max(1, rows.shape[0]), 4), xp.float32)
-        self.curved = self.rubs or bool(np.any(assembly.row_rest))
+        self.curved = bool(np.any(assembly.row_rest))
         self.normal = xp.zeros((self.vertices, 4), xp.float32)
         self.inertia, self.free = backend.array(assembly.mass / step**2), backend.array(assembly.free)
         self.drag = backend.array(assembly.drag)
@@ -130,14 +131,15 @@ class Elastic:
         slid = self.backend.xp.zeros((len(self.row_rest) if self.rubs else 0, 4), self.backend.xp.float32)
         return self._slide(x, slid, self.backend.xp.zeros_like(self._plates[2]))
 
-    def bend_about(self, slid: Any) -> None:
-        """Bend about where yarns have `slid` (R, 4) to, as far as they bear, and about the rest shape for the rest."""
+    def turn(self, x: Any) -> None:
+        """Turn what yarns that rub hold on to, `slid`, as the cloth is turned at x (V, 4)."""
         if self.rubs:
-            self.row_rest[:] = self._unbent + self._rubbing * (slid - self._unbent)
+            held = (x, self.row_hinge, self.normal, self._rubbing, self.slid, self._held)
+            self.backend.sequence([self._normals(x), ("bending_turn", len(self.slid), held)])()
 
-    def slide(self, x: Any, slid: Any) -> Any:
-        """(R, 4) where yarns have slid to after a step from `slid` that ends at x (V, 4)."""
-        return self._slide(x, slid.copy(), self._plates[2])
+    def slide(self, x: Any) -> Any:
+        """(R, 4) where yarns have slid to after a step that ends at x (V, 4); (0, 4) where none rub."""
+        return self._slide(x, self.slid[: len(self.slid) if self.rubs else 0].copy(), self._plates[2])
 
     def _slide(self, x: Any, slid: Any, most: Any) -> Any:
         if self.rubs:
@@ -154,10 +156,12 @@ class Elastic:
         )  # fmt: skip
         membrane = self._gain[of[self.corners[:, 0]]].sum(dtype=self.backend.xp.float64)
         bent = of[self.row_hinge[:, 0]]
-        return float(membrane + self._bending_energy(x, bent) - self._bending_energy(start, bent))
+        before, after = self._bending_energy(start, bent), self._bending_energy(x, bent)
+        return float(membrane + after - before)
 
     def _bending_energy(self, x: Any, of: Any) -> Any:
         """J, of the rows `of` (R,) at x (V, 4)."""
+        self.turn(x)
         self.backend.sequence(self._bending_launches(x))()
         force, stiffness = self.bending_force[: len(of)][of].astype(self.backend.xp.float64), self.row_stiffness[of]
         return 0.5 * ((force * force).sum(axis=1) / self.backend.xp.maximum(stiffness, SOFTEST)).sum()
@@ -167,7 +171,9 @@ class Elastic:
         self.backend.launch("strain_excess", len(self.corners), *strained)
 
     def _bending_launches(self, x: Any) -> list[Launch]:
-        rows = (*self.rows, self.row_stiffness, self.row_hinge, self.row_rest, self.normal, self.bending_force)
+        rows = (
+            *self.rows, self.row_stiffness, self.row_hinge, self.row_rest, self.normal, self._held, self.bending_force,
+        )  # fmt: skip
         normals = [self._normals(x)] if self.curved else []
         return [*normals, ("bending_project", len(self.row_rest), (x, *rows))]
 

@@ -103,7 +103,7 @@ class Ndb:
         report = StepReport()
         self.start[:] = state.x
         self.elastic.hardness[:] = state.hardness
-        self.elastic.bend_about(state.slid)
+        self.elastic.slid[: len(state.slid)] = state.slid
         self._coast[:] = self.h * state.velocity  # the displacement of a step without forces
         self._inertia(state, target)  # z ← x* + h v + h²(g + M⁻¹δf)
         self._warm_start()  # x ← ModalLG(I + Ψ) in span(U)
@@ -115,6 +115,8 @@ class Ndb:
         ages, contacts, tautest = state.ages, None, float("inf")
         bearable = feasible  # of the second half of the iterations' states, the one that strains the cloth least
         while not self._finished(report):
+            if report.outer < self.parameters.halved_from:
+                self.elastic.turn(self.x)
             contacts = self._contacts(self.proximity.found, feasible, predicted, ages, state.ages)
             change = self._local_global(contacts, report)  # repeat LG with reuse, weights ← PartialCCD
             ages = contacts.ages() if contacts else no_ages(self.backend)
@@ -136,7 +138,7 @@ class Ndb:
         forwarded = self._forward_residual(feasible, contacts)
         report.contacts = contacts.active if contacts else 0
         hardness = self._hardness(feasible, report.converged)
-        slid = self.elastic.slide(feasible, state.slid)
+        slid = self.elastic.slide(feasible)
         return NdbState(feasible, velocity, share, forwarded, ages, hardness, slid), report
 
     def _inertia(self, state: NdbState, target: Any) -> None:
@@ -189,6 +191,7 @@ class Ndb:
         """Elasticity and inertia alone, in the large subspace: three to five cheap LG iterations (eq. 16)."""
         if not isinstance(self.system, GlobalStep):
             return
+        self.elastic.turn(self.x)
         add = self.backend.sequence([self._add_increment])
         for _ in range(self.parameters.warm_iterations):
             self._elastic_residual()
