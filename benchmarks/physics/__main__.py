@@ -36,7 +36,7 @@ THEMES: dict[str, tuple[Scenario, ...]] = {
     "energy": (energy.free_run, energy.thrown, energy.shut, energy.collision),
     "symmetry": (
         symmetry.mirror, symmetry.mirror_of_folds, symmetry.mirror_of_a_nudge, symmetry.numbering,
-        symmetry.numbering_of_folds,
+        symmetry.numbering_of_folds, symmetry.mirror_of_rubbing_folds,
     ),
     "rest": (rest.flat, rest.drape, rest.stack, rest.pile),
     "drape": (

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ...gpu_core.fabrics import COTTON
 from ...gpu_core.scene import Cloth, Collider, Material
 from .motion import Motion, simulate
 from .result import TIGHT, Result, Solve
@@ -14,6 +15,7 @@ from .shapes import Mesh, cylinder, square
 SIDE = 21
 SECONDS = (0.25, 0.5, 1.0)
 NUDGE = 1e-4  #: m
+ELASTIC = Material()  #: cotton whose yarns do not rub
 
 
 def block() -> Collider:
@@ -30,12 +32,14 @@ def block() -> Collider:
     return Collider("Block", faces, np.concatenate([points, bottom])[None].astype(np.float32))
 
 
-def _drape(mesh: Mesh, order: np.ndarray, body: Collider, solve: Solve, nudge: float = 0.0) -> Motion:
+def _drape(
+    mesh: Mesh, order: np.ndarray, body: Collider, solve: Solve, nudge: float = 0.0, material: Material = ELASTIC
+) -> Motion:
     """order: (N,) new number → old number. nudge: by which one border starts higher and the other lower, m."""
     points, triangles = mesh
     number, tilt = np.argsort(order), nudge * points[order, 0] / points[:, 0].max()
     laid = points[order] + [0, 0, 0.01] + tilt[:, None] * [0, 0, 1]
-    cloth = Cloth("Sheet", number[triangles].astype(np.int32), points[order], laid, Material())
+    cloth = Cloth("Sheet", number[triangles].astype(np.int32), points[order], laid, material)
     return simulate(cloth, [body], solve=solve, seconds=SECONDS[-1])
 
 
@@ -49,15 +53,24 @@ def mirror_of_folds(solve: Solve) -> Iterator[Result]:
     yield from _mirrored("on a block", block(), 1.0, solve)
 
 
+def mirror_of_rubbing_folds(solve: Solve) -> Iterator[Result]:
+    """The same of a cotton whose yarns rub, also nudged: they hold it in the balance."""
+    cotton = COTTON.material
+    yield from _mirrored("on a block, yarns rub", block(), 1.0, solve, material=cotton)
+    yield from _mirrored("nudged, on a block, yarns rub", block(), None, solve, NUDGE, cotton)
+
+
 def mirror_of_a_nudge(solve: Solve) -> Iterator[Result]:
     """Both with one border 0.1 mm too high, one too low: a stable balance forgets it, an unstable one does not."""
     yield from _mirrored("nudged, over a cylinder", roller(), 1.0, solve, NUDGE)
     yield from _mirrored("nudged, on a block", block(), None, solve, NUDGE)
 
 
-def _mirrored(name: str, body: Collider, bound: float | None, solve: Solve, nudge: float = 0.0) -> Iterator[Result]:
+def _mirrored(
+    name: str, body: Collider, bound: float | None, solve: Solve, nudge: float = 0.0, material: Material = ELASTIC
+) -> Iterator[Result]:
     mesh = square(SIDE, 0.3, diagonals="mirrored")
-    motion = _drape(mesh, np.arange(SIDE**2), body, solve, nudge)
+    motion = _drape(mesh, np.arange(SIDE**2), body, solve, nudge, material)
     twin = np.arange(SIDE**2).reshape(SIDE, SIDE)[::-1].ravel()
     for seconds in SECONDS:
         x = motion.positions[round(24 * seconds)]
