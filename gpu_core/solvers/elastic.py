@@ -64,13 +64,14 @@ class Elastic:
         self.row_stiffness, self.row_rest = backend.array(assembly.row_stiffness), backend.array(assembly.row_rest)
         first, rubbing = assembly.plate_start[:-1], assembly.row_rubbing
         self.row_rest *= backend.array(1.0 - rubbing[:, None])
-        self._rubbing, self.slid = backend.array(rubbing), xp.zeros_like(self.row_rest)
+        self.rubs, self._rubbing = bool(np.any(assembly.plate_most)), backend.array(rubbing)
+        self.slid = xp.zeros((len(rubbing) if self.rubs else 0, 4), xp.float32)
+        self._held = xp.zeros_like(self.row_rest)
         self._plates = (
             integers(assembly.plate_start),
             backend.array(assembly.row_stiffness[first] * rubbing[first]),
             backend.array(assembly.plate_most),
         )
-        self.rubs, self._held = bool(np.any(assembly.plate_most)), xp.zeros_like(self.row_rest)
         self.row_hinge = integers(assembly.row_hinge)
         start, row, coefficient = transpose_rows(rows)
         self.gather = integers(start), integers(row), backend.array(coefficient)
@@ -127,9 +128,8 @@ class Elastic:
         return self.hardness.copy()
 
     def lie(self, x: Any) -> Any:
-        """(R, 4) of bending rows whose yarns lie without a moment at x (V, 4); (0, 4) where no yarns rub."""
-        slid = self.backend.xp.zeros((len(self.row_rest) if self.rubs else 0, 4), self.backend.xp.float32)
-        return self._slide(x, slid, self.backend.xp.zeros_like(self._plates[2]))
+        """(R, 4) of bending rows whose yarns bear nothing at x (V, 4); (0, 4) where no yarns rub."""
+        return self._slide(x, self.backend.xp.zeros_like(self._plates[2]))
 
     def turn(self, x: Any) -> None:
         """Turn what yarns that rub hold on to, `slid`, as the cloth is turned at x (V, 4)."""
@@ -139,11 +139,11 @@ class Elastic:
 
     def slide(self, x: Any) -> Any:
         """(R, 4) where yarns have slid to after a step that ends at x (V, 4); (0, 4) where none rub."""
-        return self._slide(x, self.slid[: len(self.slid) if self.rubs else 0].copy(), self._plates[2])
+        return self._slide(x, self._plates[2])
 
-    def _slide(self, x: Any, slid: Any, most: Any) -> Any:
+    def _slide(self, x: Any, most: Any) -> Any:
+        slid, (first, stiffness, _) = self.slid.copy(), self._plates
         if self.rubs:
-            first, stiffness, _ = self._plates
             slide = (first, stiffness, most, x, *self.rows, self.row_hinge, self.normal, slid)
             self.backend.sequence([self._normals(x), ("bending_slide", len(most), slide)])()
         return slid

@@ -103,7 +103,7 @@ class Ndb:
         report = StepReport()
         self.start[:] = state.x
         self.elastic.hardness[:] = state.hardness
-        self.elastic.slid[: len(state.slid)] = state.slid
+        self.elastic.slid[:] = state.slid
         self._coast[:] = self.h * state.velocity  # the displacement of a step without forces
         self._inertia(state, target)  # z ← x* + h v + h²(g + M⁻¹δf)
         self._warm_start()  # x ← ModalLG(I + Ψ) in span(U)
@@ -115,8 +115,8 @@ class Ndb:
         ages, contacts, tautest = state.ages, None, float("inf")
         bearable = feasible  # of the second half of the iterations' states, the one that strains the cloth least
         while not self._finished(report):
-            if report.outer < self.parameters.halved_from:
-                self.elastic.turn(self.x)
+            if report.outer < self.parameters.halved_from:  # late in a step nothing may go to and fro
+                self.elastic.turn(self.x)  # what yarns hold on to
             contacts = self._contacts(self.proximity.found, feasible, predicted, ages, state.ages)
             change = self._local_global(contacts, report)  # repeat LG with reuse, weights ← PartialCCD
             ages = contacts.ages() if contacts else no_ages(self.backend)
