@@ -40,8 +40,8 @@ THEMES: dict[str, tuple[Scenario, ...]] = {
     ),
     "rest": (rest.flat, rest.drape, rest.stack, rest.pile),
     "drape": (
-        drape.dropped, drape.lowered, drape.lowered_unsoftened, drape.refinement, drape.refinement_on_plate,
-        drape.refinement_of_means, drape.lowered_elastic, drape.refinement_of_rubbing,
+        drape.dropped, drape.lowered, drape.lowered_elastic, drape.refinement, drape.refinement_on_plate,
+        drape.refinement_of_means, drape.refinement_of_rubbing,
     ),
     "yarns": (yarns.let_go,),
 }  # fmt: skip

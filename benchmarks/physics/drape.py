@@ -32,6 +32,7 @@ SPECIMEN, TABLE = 0.15, 0.09  #: radii, m
 DOUBLING = 0.09  #: distance from the table's rim over which a disc's edges grow to twice their length, m
 PIXEL = 0.4e-3  #: m
 UNEVEN = 1.0e-3  #: by how much a specimen is not flat at its rim, rms, m
+SPECIMENS = (0, 1)  #: seeds; each on both faces
 COUNTS = (1000, 2500, 5000, 10000, 20000, 40000)  #: vertices of a refinement
 STILL = 3.0e-4  #: rms speed of a settled specimen, m/s
 LOWERED, LOWERING = 0.075, 1.5  #: how far the plate under a specimen goes down, m, and in how long, s
@@ -183,10 +184,6 @@ def elastic(material: Material) -> Material:
     return replace(material, bend_friction=0.0)
 
 
-def _unsoftened(material: Material) -> Material:
-    return replace(material, softening=1.0)
-
-
 def dropped(solve: Solve) -> Iterator[Result]:
     """Each fabric let go where it lies flat."""
     yield from _cusick(solve, "dropped", 2500, on_plate=False)
@@ -197,18 +194,13 @@ def lowered(solve: Solve) -> Iterator[Result]:
     yield from _cusick(solve, "lowered", 10000, on_plate=True)
 
 
-def lowered_unsoftened(solve: Solve) -> Iterator[Result]:
-    """The same with the stretch that was measured: softening is there against locking, which so fine a mesh has not."""
-    yield from _cusick(solve, "measured stretch, lowered", 10000, on_plate=True, specimens=1, change=_unsoftened)
-
-
 def lowered_elastic(solve: Solve) -> Iterator[Result]:
     """The same with yarns that do not rub: what D alone bears."""
-    yield from _cusick(solve, "no friction, lowered", 10000, on_plate=True, specimens=1, judged=False, change=elastic)
+    yield from _cusick(solve, "no friction, lowered", 10000, on_plate=True, judged=False, change=elastic)
 
 
 def _cusick(
-    solve: Solve, way: str, count: int, *, on_plate: bool, specimens: int = 2, judged: bool = True,
+    solve: Solve, way: str, count: int, *, on_plate: bool, judged: bool = True,
     change: Callable[[Material], Material] = lambda material: material,
 ) -> Iterator[Result]:  # fmt: skip
     """Means over specimens and both faces. Settled in one way, so there is nothing to repeat for TIGHT."""
@@ -218,8 +210,7 @@ def _cusick(
     for fabric, (low, high) in MEASURED.items():
         drapes = [
             settled(change(fabrics.named(fabric).material), mesh, specimen(mesh, seed, face), on_plate=on_plate)
-            for seed in range(specimens)
-            for face in (1.0, -1.0)
+            for seed, face in product(SPECIMENS, (1.0, -1.0))
         ]
         values, folds = [drape.coefficient for drape in drapes], float(np.mean([drape.folds for drape in drapes]))
         name = f"drape coefficient, {fabric}, {way}, {count} vertices"
@@ -267,13 +258,13 @@ def _refined(solve: Solve, way: str, *, on_plate: bool) -> Iterator[Result]:
     yield Result(f"{name}, 5000 to 40000 vertices", drape.coefficient, drapes[5000].coefficient, 3.0, "%")
 
 
-def refinement_of_means(solve: Solve, specimens: int = 2) -> Iterator[Result]:
+def refinement_of_means(solve: Solve) -> Iterator[Result]:
     """Means over specimens and both faces of cotton: lowered on 5000 vertices, and on 10 000 and carried to 40 000."""
     if solve is TIGHT:
         return
     cotton, (coarse, finer, finest) = elastic(fabrics.COTTON.material), map(disc, (5000, 10000, 40000))
     found: list[list[float]] = [[], []]
-    for seed, face in product(range(specimens), (1.0, -1.0)):
+    for seed, face in product(SPECIMENS, (1.0, -1.0)):
         first, second = (settled(cotton, mesh, specimen(mesh, seed, face), on_plate=True) for mesh in (coarse, finer))
         last = settled(cotton, finest, carried(second, finest), collides=False)
         for values, drape in zip(found, (first, last), strict=True):
