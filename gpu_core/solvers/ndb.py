@@ -116,7 +116,7 @@ class Ndb:
         bearable = feasible  # of the second half of the iterations' states, the one that strains the cloth least
         while not self._finished(report):
             if report.outer < self.parameters.halved_from:  # late in a step nothing may go to and fro
-                self.elastic.turn(self.x)  # what yarns hold on to
+                self.elastic.turn(feasible)  # what yarns hold on to
             contacts = self._contacts(self.proximity.found, feasible, predicted, ages, state.ages)
             change = self._local_global(contacts, report)  # repeat LG with reuse, weights ← PartialCCD
             ages = contacts.ages() if contacts else no_ages(self.backend)
@@ -191,7 +191,7 @@ class Ndb:
         """Elasticity and inertia alone, in the large subspace: three to five cheap LG iterations (eq. 16)."""
         if not isinstance(self.system, GlobalStep):
             return
-        self.elastic.turn(self.x)
+        self.elastic.turn(self.start)
         add = self.backend.sequence([self._add_increment])
         for _ in range(self.parameters.warm_iterations):
             self._elastic_residual()
