@@ -65,8 +65,8 @@ to the front tan θ = 0.9, 0.98, 1.02 and 1.1 μ: moved by 0.03, 0.03, 44 and 21
 *`card_house`, 0.21 s after the start: with μ = 0.5 it stands (and does after 2 s, 98.6 mm high), with μ = 0.05 it
 falls; tan(15°)/2 = 0.134 is needed.*
 
-**Measured when.** On AMD EPYC, one thread: what rubs on the solver of 81ff8d4, all else on that of a22dd72, which without
-friction has the same bits. The pictures are of that, too.
+**Measured when.** On AMD EPYC, one thread: what rubs on the solver of 81ff8d4, all else on that of a22dd72, which
+without friction has the same bits. The pictures are of that, too.
 
 **Sticking and slipping.** One μ serves rest and motion, so nothing chatters for ever: a patch on springs sticks to a
 belt, slips back once and is damped to its place as backward Euler damps the exact circle. Over half a cylinder the
@@ -123,8 +123,9 @@ Nothing was fitted to these: the number is of another test (Kawabata's), of deni
 The bands are of other cloths, whose D is not given; no published coefficient of denim itself was found.
 
 What D alone bears was higher, too. The air of the model resisted the fall that a step would be if nothing held the
-cloth, and so bore 1.6 % of a resting cotton in steps of 1/48 s ([ndb.md](ndb.md)). An even disc of 2500 vertices hung at
-50.5 % with it; without, at 49.1, where Newton's method in float64 on the same energy (`benchmarks/statics.py`) has 49.2.
+cloth, and so bore 1.6 % of a resting cotton in steps of 1/48 s ([ndb.md](ndb.md)). An even disc of 2500 vertices hung
+at 50.5 % with it; without, at 49.1, where Newton's method in float64 on the same energy (`benchmarks/statics.py`) has
+49.2.
 
 **Refinement.** One specimen of cotton whose yarns do not rub (where cloth rests that does depends on its way, which is
 not carried along), from mesh to mesh, dropped or lowered on the first:
