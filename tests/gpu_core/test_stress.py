@@ -11,14 +11,15 @@ from taffeta.benchmarks.stress.run import run
 from taffeta.benchmarks.stress.scenes import SCENES
 
 VERTICES = 150
+RUBBING = ("twist", "funnel", "bullet", "teapot_pile", "teleport", "slivers")  #: run with yarns that rub, too
 SIZES = {"forty_layers": 240, "teapot_pile": 200, "graded": 120, "slivers": 200, "tiny": 80, "twist": 110}
 
 
-@pytest.mark.parametrize("name", list(SCENES))
-def test_every_frame_is_free_of_intersections_and_bodies_arrive(name):
+@pytest.mark.parametrize(("name", "rubs"), [*((name, False) for name in SCENES), *((name, True) for name in RUBBING)])
+def test_every_frame_is_free_of_intersections_and_bodies_arrive(name, rubs):
     """By the exact check and by ipctk. Only where bodies leave no room may pairs be let go, and then it is reported."""
     stress = SCENES[name]
-    result = run(stress, SIZES.get(name, VERTICES))
+    result = run(stress, SIZES.get(name, VERTICES), rubs=rubs)
     assert result.cut_off == ""
     assert result.frames_done == result.frames
     assert result.intersecting_exact == [], result.first_finding
@@ -56,11 +57,15 @@ def test_a_crossing_that_no_report_names_is_not_excused(monkeypatch):
     assert not result.free
 
 
-def test_the_tips_of_pleats_between_closing_jaws_settle():
-    """Contact set up at one state led to the other and back: 30 of the first 102 steps found no end, for a minute."""
-    result = run(SCENES["jaws"], 400, 18, seconds=120.0)
+@pytest.mark.parametrize(("rubs", "unfinished"), [(False, 2), (True, 5)])
+def test_the_tips_of_pleats_between_closing_jaws_settle(rubs, unfinished):
+    """Contact set up at one state led to the other and back: 30 of the first 102 steps found no end, for a minute.
+
+    So did what yarns hold on to where it turned in every iteration.
+    """
+    result = run(SCENES["jaws"], 400, 18, rubs=rubs, seconds=120.0)
     assert result.frames_done == result.frames
-    assert result.unfinished_steps <= 2
+    assert result.unfinished_steps <= unfinished
     assert result.largest_stretch < 1.065
 
 
