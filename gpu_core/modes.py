@@ -89,7 +89,7 @@ class _Cycle:
 
     def __init__(self, matrix: sparse.csr_array, interpolation: sparse.csr_array, coarse: _Factors | _Cycle) -> None:
         self.matrix, self._interpolation = matrix.astype(np.float32), interpolation.astype(np.float32)
-        self._restriction, self._coarse = self._interpolation.T.tocsr(), coarse
+        self._restriction, self._coarse = self._interpolation.T, coarse
         self._weights = [(weight / matrix.diagonal()).astype(np.float32)[:, None] for weight in _chebyshev_weights()]
 
     def solve(self, right: Dense) -> Dense:
@@ -146,18 +146,20 @@ def _refine(
         return np.stack([basis[rows].T @ array[rows, rank:] for array in (images, weighted)])
 
     def mix(rows: slice) -> None:
-        for array in (basis, images) if weight is None else (basis, images, weighted):
+        for array in mixed:
             array[rows, :rank] = array[rows] @ mixing
 
     columns, rows = _blocks(rank, COLUMNS), _blocks(size, ROWS)
+    carried = (basis, images) if weight is None else (basis, images, weighted)
     with ThreadPoolExecutor(cores()) as pool:
         list(pool.map(multiply, columns))
-        for _ in range(STEPS):
+        for left in reversed(range(STEPS)):
             list(pool.map(correct, columns))
             right = sum(pool.map(products, rows), np.zeros((2, 2 * rank, rank)))
             values, mixing = _ritz(_bordered(values, right[0]), _bordered(np.ones(rank), right[1]), rank)
+            mixed = carried if left else (basis,)
             list(pool.map(mix, rows))
-    return values, np.ascontiguousarray(basis[:, :rank])
+    return values, basis[:, :rank]
 
 
 def _bordered(diagonal: npt.NDArray[np.float64], right: Dense) -> Dense:
