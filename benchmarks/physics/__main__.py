@@ -27,7 +27,8 @@ Row = dict[str, Any]
 THEMES: dict[str, tuple[Scenario, ...]] = {
     "fall": (fall.free_fall, fall.beside_contact, fall.far_end, fall.squeezed),
     "friction": (
-        friction.thresholds, friction.sliding, friction.creep, friction.stop, friction.belt, friction.card_house,
+        friction.thresholds, friction.sliding, friction.creep, friction.smooth, friction.stop, friction.belt,
+        friction.card_house,
     ),
     "stick_slip": (stick_slip.capstan, stick_slip.spring_block, stick_slip.pushed_strip),
     "damping": (

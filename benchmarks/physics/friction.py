@@ -15,6 +15,7 @@ from .shapes import grid, square, turned
 FloorKind = Literal["two triangles", "coarse floor", "fine floor", "cloth"]
 FLOORS: tuple[FloorKind, ...] = ("two triangles", "coarse floor", "fine floor", "cloth")
 SIDES = {"two triangles": 2, "coarse floor": 9, "fine floor": 101}  #: vertices a side; the sheet has edges of 25 mm
+BESIDE = 2.0e-4  #: m
 SLIDING = 3.0e-3  #: m/s after one second: Coulomb's sliding gets there 0.3 % above μ = 0.1, and 0.05 % above 0.8
 
 
@@ -102,6 +103,19 @@ def creep(solve: Solve, floors: tuple[FloorKind, ...] = FLOORS) -> Iterator[Resu
             path, _ = along(slope(0.3, 0.3 * share, floor, solve, 1.0), 0.3 * share)
             speed = 1e3 * (path[24] - path[12]) / 0.5
             yield Result(f"creep at tan θ = {share} μ, {floor}", speed, 0.0, 0.1, "mm/s")
+
+
+def smooth(solve: Solve, sides: tuple[float, ...] = (4.0, 40.0)) -> Iterator[Result]:
+    """A sheet without friction at rest on a level floor of two triangles, its middle beside their edge: it stays there."""
+    points, triangles = square(9, 0.2)
+    material = Material(friction=0.0, air_drag=0.0)
+    for side in sides:
+        sheet = Cloth("Sheet", triangles, points, points + [BESIDE, 0.0, 2.0e-3], material)
+        corners, faces = square(2, side)
+        floor = Collider("Floor", faces, corners[None].astype(np.float32), friction=0.0)
+        path = simulate(sheet, [floor], solve=solve, seconds=0.5).centre()
+        moved = 1e3 * float(np.linalg.norm((path[-1] - path[0])[:2]))
+        yield Result(f"moved in 0.5 s beside the edge of a smooth floor of {side:g} m", moved, 0.0, 0.1, "mm")
 
 
 def stop(solve: Solve) -> Iterator[Result]:

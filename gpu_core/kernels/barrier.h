@@ -16,6 +16,8 @@ FUNCTION bool neighbours(const int *ring_start, const int *ring, int v, int othe
     return false;
 }
 
+const float ROUNDED = 1e-6f;  // cosine that rounding alone can give two vectors at right angles
+
 // Is the gap of a vertex–triangle pair one that the surface around the triangle has too? Where the closest point lies on
 // an edge or a corner, a neighbour may be nearer: that one's pair is the contact, and this one's normal would lean over
 // and make a step in a flat floor (Offset Geometric Contact, Chen 2025: the blocks of vertices and edges). An edge–edge
@@ -34,7 +36,7 @@ FUNCTION bool own_contact(const int *c, bool edges, const float weight[4], const
         if (count == 2 && (w == held[1] || !neighbours(ring_start, ring, held[1], w))) continue;
         vec side = x[w] - origin;
         side = side - dot(side, along) * along;
-        if (dot(p, side) > 1e-4f * dot(side, side)) return false;
+        if (dot(p, side) > ROUNDED * sqrtf(dot(p, p) * dot(side, side))) return false;
     }
     return true;
 }

@@ -38,6 +38,11 @@ def test_bodies_without_room_are_named_and_their_late_steps_counted():
     assert found["squeezed to nothing: late steps reported"].measured > 0
 
 
+def test_a_floors_edge_pushes_nothing_aside():
+    """Both of its triangles held a vertex within 1e-4 of their size of the edge, one with a normal that leant over."""
+    assert_all_hold(friction.smooth(DEFAULT))
+
+
 @pytest.mark.parametrize(
     ("mu", "floor"),
     [(0.1, "two triangles"), (0.3, "two triangles"), (0.5, "two triangles"), (0.8, "two triangles"),
