@@ -17,11 +17,13 @@ FUNCTION bool neighbours(const int *ring_start, const int *ring, int v, int othe
 }
 
 const float ROUNDED = 1e-6f;  // cosine that rounding alone can give two vectors at right angles
+const float UPRIGHT = 1e-2f;  // angle by which a contact's normal may lean over
 
 // Is the gap of a vertex–triangle pair one that the surface around the triangle has too? Where the closest point lies on
 // an edge or a corner, a neighbour may be nearer: that one's pair is the contact, and this one's normal would lean over
-// and make a step in a flat floor (Offset Geometric Contact, Chen 2025: the blocks of vertices and edges). An edge–edge
-// pair that is closest at an end is a vertex–triangle pair's matter.
+// and make a step in a flat floor (Offset Geometric Contact, Chen 2025: the blocks of vertices and edges). What lies on
+// the edge has both, as far as neither leans much: it must not change hands by rounding. An edge–edge pair that is closest
+// at an end is a vertex–triangle pair's matter.
 FUNCTION bool own_contact(const int *c, bool edges, const float weight[4], const vec *x, const int *ring_start, const int *ring)
 {
     if (edges) return weight[0] != 0.0f && weight[1] != 0.0f && weight[2] != 0.0f && weight[3] != 0.0f;
@@ -30,13 +32,14 @@ FUNCTION bool own_contact(const int *c, bool edges, const float weight[4], const
         if (weight[k] != 0.0f) held[count++] = c[k];
     if (count == 3) return true;
     vec origin = x[held[0]], p = x[c[0]] - origin;
+    float beside = ROUNDED * length(p) + UPRIGHT * length(sampled_gap(c, x, weight));
     vec along = count == 2 ? direction(x[held[1]] - origin, make_vec(0.0f, 0.0f, 0.0f)) : make_vec(0.0f, 0.0f, 0.0f);
     for (int k = ring_start[held[0]]; k < ring_start[held[0] + 1]; ++k) {
         int w = ring[k];
         if (count == 2 && (w == held[1] || !neighbours(ring_start, ring, held[1], w))) continue;
         vec side = x[w] - origin;
         side = side - dot(side, along) * along;
-        if (dot(p, side) > ROUNDED * sqrtf(dot(p, p) * dot(side, side))) return false;
+        if (dot(p, side) > beside * length(side)) return false;
     }
     return true;
 }
