@@ -106,7 +106,7 @@ def creep(solve: Solve, floors: tuple[FloorKind, ...] = FLOORS) -> Iterator[Resu
 
 
 def smooth(solve: Solve, sides: tuple[float, ...] = (4.0, 40.0)) -> Iterator[Result]:
-    """A sheet without friction at rest on a level floor of two triangles, its middle beside their edge: it stays there."""
+    """A sheet at rest on a level floor without friction, its middle beside the edge of two triangles, stays there."""
     points, triangles = square(9, 0.2)
     material = Material(friction=0.0, air_drag=0.0)
     for side in sides:

@@ -135,8 +135,8 @@ def pushed_strip(solve: Solve, frictions: tuple[float, ...] = tuple(SLIPS_AT)) -
 def _pushed(friction: float, first: float, last: float, solve: Solve, seconds: float = 24.0) -> Positions:
     """(2, F) δ and the lower end's place, m; the free length is 1 m and starts near its buckled shape.
 
-    That shape has to end under the clamp: 2 mm beside it, and the strip slips 7 % later. Pushed in a third of the time it
-    has gone 2 % further until it has snapped away.
+    That shape has to end under the clamp: 2 mm beside it, and the strip slips 7 % later. Pushed in a third of
+    the time it has gone 2 % further until it has snapped away.
     """
     cells, fine = 40, 4001
     along = np.linspace(0.0, 1.0, fine)
