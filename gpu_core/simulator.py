@@ -159,22 +159,20 @@ class Simulator:
     def _advance(self, report: FrameReport, frame: float, target: Any, halvings: int = 0) -> None:
         """One step of h / 2^halvings to `frame`, where bodies and pins are at `target`.
 
-        Where one of them is late, cloth is beyond its strain limit or has gained energy, or the step diverges, two of
-        half the length instead: each asks less of the cloth, and its inertia counts four times as much. No more in a
-        frame in which that did not help: there is no room.
+        Where it diverges, or fails in what halves may mend, two of half the length instead: each asks less of the
+        cloth, and its inertia counts four times as much.
         """
         solver, halvable = self._solver_of(halvings), halvings < self._most_halvings
-        halvable = halvable and not (report.late_steps or report.strained_steps or report.heated_steps)
+        done: StepReport | None = None
         try:
             state, done = solver.step(self._state, target)
         except (DivergenceError, np.linalg.LinAlgError) as error:
             if not halvable:
                 raise self._diverged(solver) from error
-            done = StepReport(arrived=False)
         except TooManyPairsError as error:
             raise SolverError(f"Scene: {error}") from error
-        report.iterations += done.iterations
-        if halvable and (not done.arrived or done.heated or (done.strained and not halvings)):
+        report.iterations += done.iterations if done else 0
+        if done is None or (halvable and _halves_may_mend(done, report, halvings)):
             report.halved_steps += 1
             half = 0.5 ** (halvings + 1) / self.scene.settings.steps_per_frame
             for end in (frame - half, frame):
@@ -376,3 +374,18 @@ class Simulator:
         report.smallest_gap = self._solver.proximity.smallest_gap(self._state.x)
         velocity = self.backend.host(self._state.velocity)[:, :3].astype(np.float64)
         report.rms_speed = float(np.sqrt((velocity**2).sum(axis=1).mean()))
+
+
+def _halves_may_mend(done: StepReport, report: FrameReport, halvings: int) -> bool:
+    """Whether to take a step that was `done` in two halves: a body is late, cloth too long or too fast.
+
+    Not in a frame in which that has not helped before: there is no room. But a body that is late gets its halves even
+    where only strain or energy was left: if it stays late, what is in its way is released.
+    """
+    if report.late_steps:
+        return False
+    if not done.arrived:
+        return True
+    if report.strained_steps or report.heated_steps:
+        return False
+    return done.heated or (done.strained and not halvings)

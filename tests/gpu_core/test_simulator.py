@@ -13,6 +13,7 @@ from taffeta.gpu_core.intersection import intersections, unique_edges
 from taffeta.gpu_core.scene import Cloth, Collider, Material, Pins, Scene, SceneError, Settings
 from taffeta.gpu_core.simulator import Simulator, SolverError
 from taffeta.gpu_core.solvers.elastic import STILL_AIR
+from taffeta.gpu_core.solvers.ndb import Ndb
 from taffeta.gpu_core.solvers.parameters import NdbParameters, paper
 from taffeta.tests.gpu_core.small_scene import ball, sheet
 
@@ -284,6 +285,26 @@ def test_cloth_squeezed_to_nothing_is_released_and_reported_and_the_bake_goes_on
     assert np.isfinite(frames).all()
     assert not any(report.released for report in reports[:3])
     assert sum(report.late_steps for report in reports) > 0
+
+
+def test_a_late_body_gets_its_halves_even_after_a_step_with_too_much_strain(monkeypatch):
+    """A thick rope (fuzz seed 3360) was released in its eighth turn: an earlier step of the frame had been too long."""
+    step, outcomes = Ndb.step, iter(["strained", "strained", "", "late", "", ""])
+
+    def troubled(solver, state, target):
+        state, done = step(solver, state, target)
+        outcome = next(outcomes)
+        done.strained, done.arrived = outcome == "strained", outcome != "late"
+        done.late = None if done.arrived else cpu.array([64], np.int64)
+        return state, done
+
+    monkeypatch.setattr(Ndb, "step", troubled)
+    vertices, triangles = ball(1.0)
+    body = Collider("Ball", triangles, (vertices - [0, 0, 3.0])[None].astype(np.float32))
+    report = Simulator(Scene((free_sheet(),), (body,), Settings(1, 2, fps=24, step_rate=48)), cpu).advance_frame()
+    assert next(outcomes, None) is None
+    assert (report.steps, report.halved_steps, report.strained_steps) == (4, 2, 1)
+    assert (report.late_steps, report.released) == (0, [])
 
 
 def test_a_diverged_step_names_the_cloth_and_the_frame():
