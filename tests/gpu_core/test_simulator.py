@@ -288,7 +288,7 @@ def test_cloth_squeezed_to_nothing_is_released_and_reported_and_the_bake_goes_on
 
 
 def test_a_late_body_gets_its_halves_even_after_a_step_with_too_much_strain(monkeypatch):
-    """A thick rope (fuzz seed 3360) was released in its eighth turn: an earlier step of the frame had been too long."""
+    """A thick rope (fuzz seed 3360) was released: an earlier step of the frame had been too long."""
     step, outcomes = Ndb.step, iter(["strained", "strained", "", "late", "", ""])
 
     def troubled(solver, state, target):
