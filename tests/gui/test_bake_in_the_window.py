@@ -20,7 +20,7 @@ A_WHILE = 1.0  #: s, in which a bake that was not stopped would go on
 @pytest.fixture
 def endless(drape: Drape) -> Drape:
     """The sample, with more frames than are baked while a test looks for a button."""
-    drape.window.do("bpy.context.scene.frame_end = 400")
+    drape.window.do("bpy.context.scene.frame_end = 2000")
     return drape
 
 
@@ -79,6 +79,9 @@ def test_the_cross_cancels_and_resume_ends_in_the_bytes_of_a_bake_without_a_brea
 
 def test_pause_holds_the_bake_until_it_is_clicked_again(endless):
     endless.window.click("bpy.ops.taffeta.bake()")
+    endless.pause(True)
+    endless.window.find("bpy.ops.taffeta.pause()")
+    endless.pause(False)
     endless.until_baked(1)
     endless.window.click("bpy.ops.taffeta.pause()")
     time.sleep(A_WHILE)  # for the step it works on

@@ -146,9 +146,12 @@ class Window:
 
         A busy machine may light a button up late, so there is a second, slower look.
         """
+        looks = (0.0, 0.2)
         known = self._known.get((call, area, region))
-        for pause in (0.0, 0.2):
-            for place in (*filter(None, [known]), *self._places(area, region)):
+        if known and any(self._is_at(known, call, area, region, pause) for pause in looks):
+            return known
+        for pause in looks:
+            for place in self._places(area, region):
                 if self._is_at(place, call, area, region, pause):
                     self._known[call, area, region] = place
                     return place
