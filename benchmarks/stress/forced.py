@@ -168,5 +168,5 @@ FORCED = (
     Stress(armpit, 60, squeezes=True),
     Stress(crossing_pins, 48),
     Stress(meeting_pins, 36, squeezes=True),
-    Stress(scissors, 48, coarsest=150, thickest=1.5),
+    Stress(scissors, 48, coarsest=140, thickest=1.5),
 )

@@ -25,6 +25,12 @@ from .stress import Stress, rubbing
 PATIENCE = 12.0  #: s a seed
 
 
+def drawn(seed: int) -> tuple[Stress, int, int, str]:
+    """What a seed draws: (stress, vertices, frames, what was chosen in words)."""
+    generator = np.random.default_rng(seed)
+    return varied(SCENES[str(generator.choice(list(SCENES)))], generator)
+
+
 def varied(base: Stress, generator: np.random.Generator) -> tuple[Stress, int, int, str]:
     """(stress, vertices, frames, what was chosen in words)."""
     vertices = int(generator.integers(40, 160))
@@ -82,8 +88,7 @@ def main() -> None:
     options = parser.parse_args()
     began, seed, free = time.perf_counter(), options.first, True
     while time.perf_counter() - began < options.seconds:
-        generator = np.random.default_rng(seed)
-        stress, vertices, frames, words = varied(SCENES[str(generator.choice(list(SCENES)))], generator)
+        stress, vertices, frames, words = drawn(seed)
         result = run(stress, vertices, frames, seconds=PATIENCE)
         print(f"{seed}: {words}: {line(result, stress.squeezes)}", flush=True)
         seed, free = seed + 1, free and result.free and (stress.squeezes or not result.released)

@@ -95,6 +95,6 @@ PILED = (
     Stress(zigzag, 48),
     Stress(forty_layers, 24),
     Stress(crossed_collider, 36),
-    Stress(jaws, 36, thickest=1.1),
+    Stress(jaws, 36, thickest=16 / 13),
     Stress(folding_collider, 48, squeezes=True),
 )
