@@ -24,19 +24,21 @@ FUNCTION float load_motion(const int *corner, const vec *x, const vec *x1, vec p
     return sqrtf(square);
 }
 
+const float FLOOR = 10.0f;  // margins to which a pair may come near in motion after motion
+
 // Largest fraction t of the motion for which the gap stays above `offset`, or 2 when the whole motion is free.
 // Along a direction n the sides' gap changes at a constant rate at worst, so n itself proves a step of 0.9 of what it
-// has room for. A start nearer than `offset` keeps 95 % of what it has; below 0.2 offset (the floor) no approach at all
-// is allowed, and where rounding hides whether n separates at all, no motion but one that opens the gap for certain.
-// margin: bounds the rounding of a gap and of its change; a quarter of it is twice what rounding does to a tiny gap
-// at the start.
+// has room for. A start nearer than `offset` keeps 95 % of what it has; below the floor, where rounding is near, no
+// approach at all is allowed, and where it hides whether n separates at all, no motion but one that opens the gap for
+// certain. margin: bounds the rounding of a gap and of its change; a quarter of it is twice what rounding does to a tiny
+// gap at the start.
 FUNCTION float additive_ccd(const vec start[4], const vec motion[4], bool edges, float offset, float size)
 {
     separation now = separate(start, edges);
     float margin = ROUNDING * size, lower = now.gap - margin, rate = -gap_along(motion, edges, now.normal);
     if (lower <= 0.0f) return now.gap > 0.25f * margin && rate < -margin ? 2.0f : 0.0f;
     if (rate <= 0.0f) return 2.0f;
-    if (lower < 0.2f * offset) return 0.0f;
+    if (lower < minimum(0.2f * offset, FLOOR * margin)) return 0.0f;
     offset = minimum(offset, 0.95f * lower);
     float room = lower - offset, close = 0.1f * room, t = 0.0f;
     for (int round = 0; round < 256 && room >= close; ++round) {

@@ -34,16 +34,14 @@ def test_every_frame_is_free_of_intersections_and_bodies_arrive(name, rubs):
 
 
 @pytest.mark.parametrize("seed", [3360, 3861])
-def test_a_random_scene_that_once_released_something_crosses_nothing_unreported(seed):
-    """3360 is mended, 3861 not: blades pinch a vertex of a coarse cloth (docs/theory/stress.md)."""
+def test_a_random_scene_with_room_that_once_released_something_does_not(seed):
+    """3360: a late body was not taken in halves. 3861: a pair below 0.2 ξ held a blade up (theory/stress.md)."""
     stress, vertices, frames, _ = drawn(seed)
     result = run(stress, vertices, frames)
     assert result.frames_done == result.frames
     assert result.free, result.first_finding
     assert result.bodies_arrived
-    assert bool(result.released) == bool(result.late_steps)
-    if seed == 3360:
-        assert result.released == []
+    assert (result.released, result.late_steps) == ([], 0)
 
 
 @pytest.mark.parametrize(("name", "depth"), [("far_away", 0.06), ("forty_layers", 0.03), ("crossed_collider", 0.06)])
