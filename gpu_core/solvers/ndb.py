@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..backend import Answer, Backend
-from ..contact.barrier import Ages, Contacts, VertexData, no_ages
+from ..contact.barrier import Ages, BarrierLaw, Contacts, VertexData, no_ages
 from ..contact.filter import Filter
 from ..contact.pairs import Pairs, Proximity
 from .change import Change
@@ -41,6 +41,7 @@ class StepReport:
     iterations: int = 0  #: local–global iterations
     outer: int = 0  #: full CCDs after the first
     contacts: int = 0  #: active pairs at the end
+    swings: int = 0  #: full CCDs that took back what the one before had done
     converged: bool = False
     arrived: bool = True  #: colliders and hard pins reached their pose
     strained: bool = False  #: some triangle is far beyond its strain limit
@@ -75,7 +76,7 @@ class Ndb:
         self.filter = filter_.whole if parameters.filter == "global" else filter_.per_vertex
         self.inner_tolerance = (parameters.inner_tolerance or tolerance) * step
         self.outer_tolerance = 2.0 * self.inner_tolerance
-        self.x, self.start = (xp.zeros((filter_.vertices, 4), xp.float32) for _ in range(2))
+        self.x, self.start, self._went = (xp.zeros((filter_.vertices, 4), xp.float32) for _ in range(3))
         self.z, self.displacement, self.inertial, self._advance, self._coast = (
             xp.zeros((vertices.cloth, 4), xp.float32) for _ in range(5)
         )
@@ -117,11 +118,13 @@ class Ndb:
         while not self._finished(report):
             if report.outer < self.parameters.halved_from:  # late in a step nothing may go to and fro
                 self.elastic.turn(feasible)  # what yarns hold on to
-            contacts = self._contacts(self.proximity.found, feasible, predicted, ages, state.ages)
+            law = self._law(report)
+            contacts = self._contacts(law, self.proximity.found, feasible, predicted, ages, state.ages)
             change = self._local_global(contacts, report)  # repeat LG with reuse, weights ← PartialCCD
             ages = contacts.ages() if contacts else no_ages(self.backend)
             way = self._halve(feasible, report) if contacts else 1.0
             reached = self._filtered(feasible)  # (B, t) ← FullCCD(x⁻, x⁺); x⁻ ← x⁻ + αt(x⁺ − x⁻)
+            report.swings += self._swung(feasible, reached, report)
             excess = self._judge(report, change, reached, feasible, way, contacts)
             feasible, predicted = reached, self.x.copy()
             if report.arrived and excess <= tautest:
@@ -210,11 +213,20 @@ class Ndb:
         pairs = self.proximity.pairs(feasible, self.x)
         return self.filter(pairs, feasible, self.x, self.proximity.released)
 
-    def _contacts(self, pairs: Pairs, feasible: Any, predicted: Any, ages: Ages, anchors: Ages) -> Contacts | None:
+    def _law(self, report: StepReport) -> BarrierLaw:
+        """Where cloth swings to and fro however short its way is, weights swing: from then on none is forgotten."""
+        parameters = self.parameters
+        late = report.outer >= parameters.halved_from
+        calm = not late or report.swings < parameters.swings * parameters.most_halvings
+        return parameters.law if calm else replace(parameters.law, forget=0)
+
+    def _contacts(
+        self, law: BarrierLaw, pairs: Pairs, feasible: Any, predicted: Any, ages: Ages, anchors: Ages
+    ) -> Contacts | None:
         near = self.proximity.near(pairs, feasible, predicted, self.parameters.near_slack)
         if near.count == 0:
             return None
-        contacts = Contacts(self.backend, self.parameters.law, near, feasible, self.start, self.vertices, ages, anchors)
+        contacts = Contacts(self.backend, law, near, feasible, self.start, self.vertices, ages, anchors)
         contacts.partial_ccd(self.x, first=True)()
         return contacts
 
@@ -270,14 +282,24 @@ class Ndb:
     def _halve(self, feasible: Any, report: StepReport) -> Any:
         """Late in a step in contact free vertices go half the way from `feasible` to x; returns the share (V, 1) or 1.
 
-        Contact set up at one of two states can lead to the other for ever, as at the tip of a fold.
+        Contact set up at one of two states can lead to the other for ever, as at the tip of a fold. Where half the way
+        is still too far and they swing to and fro, it is halved again.
         """
-        if report.outer < self.parameters.halved_from:
+        parameters = self.parameters
+        if report.outer < parameters.halved_from:
             return 1.0
-        back = (1.0 - self._half) * (self.x - feasible)
+        share = self._half ** (1 + min(report.swings // parameters.swings, parameters.most_halvings))
+        back = (1.0 - share) * (self.x - feasible)
         self.x -= back
         self.displacement -= back[: self.vertices.cloth]
-        return self._half
+        return share
+
+    def _swung(self, feasible: Any, reached: Any, report: StepReport) -> bool:
+        """Whether what is free has gone back, on the whole, against where it went at the full CCD before."""
+        went = self.backend.xp.where(self.free, reached - feasible, 0.0)
+        swung = report.outer > 0 and float((went * self._went).sum()) < 0.0
+        self._went[:] = went
+        return swung
 
     def _retreat(self) -> None:
         """Take half of the last increment back: what it left is worse than what it found."""
