@@ -214,10 +214,10 @@ class Ndb:
         return self.filter(pairs, feasible, self.x, self.proximity.released)
 
     def _law(self, report: StepReport) -> BarrierLaw:
-        """Where cloth swings to and fro however short its way is, weights swing: from then on none is forgotten."""
+        """Where cloth swings to and fro however short its way is, its weights do: from then on none is forgotten."""
         parameters = self.parameters
         late = report.outer >= parameters.halved_from
-        calm = not late or report.swings < parameters.swings * parameters.most_halvings
+        calm = not late or report.swings < parameters.halved_again * parameters.most_halvings
         return parameters.law if calm else replace(parameters.law, forget=0)
 
     def _contacts(
@@ -283,19 +283,22 @@ class Ndb:
         """Late in a step in contact free vertices go half the way from `feasible` to x; returns the share (V, 1) or 1.
 
         Contact set up at one of two states can lead to the other for ever, as at the tip of a fold. Where half the way
-        is still too far and they swing to and fro, it is halved again.
+        is still too far and cloth swings to and fro, it is halved again.
         """
         parameters = self.parameters
         if report.outer < parameters.halved_from:
             return 1.0
-        share = self._half ** (1 + min(report.swings // parameters.swings, parameters.most_halvings))
+        share = self._half ** (1 + min(report.swings // parameters.halved_again, parameters.most_halvings))
         back = (1.0 - share) * (self.x - feasible)
         self.x -= back
         self.displacement -= back[: self.vertices.cloth]
         return share
 
     def _swung(self, feasible: Any, reached: Any, report: StepReport) -> bool:
-        """Whether what is free has gone back, on the whole, against where it went at the full CCD before."""
+        """Whether what is free went back from `feasible` to `reached` (V, 4), against its way at the full CCD before.
+
+        On the whole: by the sum over all free vertices of the two ways' products.
+        """
         went = self.backend.xp.where(self.free, reached - feasible, 0.0)
         swung = report.outer > 0 and float((went * self._went).sum()) < 0.0
         self._went[:] = went

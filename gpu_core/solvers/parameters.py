@@ -27,8 +27,8 @@ class NdbParameters:
     outer_iterations: int = 30  #: most full CCDs of a step; more only while a collider has not arrived
     late_iterations: int = 40  #: most full CCDs while a collider has not arrived
     halved_from: int = 2  #: full CCDs of a step, after which all go half the way only
-    swings: int = 3  #: full CCDs that take back what the one before did, before that share is halved again
-    most_halvings: int = 3  #: how often it is
+    halved_again: int = 3  #: full CCDs that take back what the one before did, after which that share is halved again
+    most_halvings: int = 3  #: how often it is at most
     halved_iterations: int = 10  #: most LG iterations between two full CCDs from then on, if they are more
     inner_tolerance: float | None = None  #: ‖Δx‖∞ as a velocity, m/s; None = the scene's tolerance
     growth: float = 4.0  #: of the residual's energy, beyond which half of a Newton step is taken back
