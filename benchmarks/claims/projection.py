@@ -140,7 +140,7 @@ def judge(n: dict[str, float]) -> Verdict:
         f"({n['dense_vertices']:.0f} vertices: {n['faster_than_dense']:.2g} ×) does a factor like the paper's appear, "
         f"and nobody need form that. A SYRK over the touched rows reads {n['fewer_bytes']:.0f} × fewer bytes, needs "
         f"none of the {n['stored_bytes'] / 1e6:.0f} MB of stored products, and takes 1/{n['syrk_faster']:.2g} of eq. "
-        "19's time: it is our default. On a CPU even that loses: BLAS over all rows is "
+        "19's time: it is our default. On a CPU BLAS over all rows is "
         f"{n['formed_faster_than_syrk']:.2g} × as fast as our SYRK kernel, whose inner loop gathers weights and is "
         "not vectorised.",
     )

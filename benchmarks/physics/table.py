@@ -65,8 +65,7 @@ to the front tan θ = 0.9, 0.98, 1.02 and 1.1 μ: moved by 0.03, 0.03, 44 and 21
 *`card_house`, 0.21 s after the start: with μ = 0.5 it stands (and does after 2 s, 98.6 mm high), with μ = 0.05 it
 falls; tan(15°)/2 = 0.134 is needed.*
 
-**Measured when.** On AMD EPYC, one thread, on the solver of b664d82 and later ones, which differ from it only
-where a body is late.
+**Measured when.** On AMD EPYC, one thread, on the solver of 0f2790c.
 
 **Sticking and slipping.** One μ serves rest and motion, so nothing chatters for ever: a patch on springs sticks to a
 belt, slips back once and is damped to its place as backward Euler damps the exact circle. Over half a cylinder the
