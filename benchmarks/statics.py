@@ -130,12 +130,16 @@ def _deformation_operator(assembly: Assembly) -> sparse.csr_array:
 
 
 def equilibrium(statics: Statics, start: Array, tolerance: float = 1e-6, limit: int = 400) -> Equilibrium:
-    """Newton with a shifted Hessian and backtracking from `start` (N, 3). Raises ArithmeticError past the limit."""
+    """Newton with a shifted Hessian and backtracking from `start` (N, 3). Raises ArithmeticError past the limit.
+
+    A step must lower the energy. Where rounding hides by how much, the work of the mean of the forces at its two ends
+    tells: with slivers, whose gradients are large, energies are rough long before the forces are.
+    """
     x, free = start.copy(), statics.free
     weight = np.abs(statics.force).max()
     scale = float(statics.hessian(start).diagonal().mean())
     shift, energy = 1e-4 * scale, statics.energy(x)
-    rounding = 1e-14 * float(statics.stiffness.sum())  # the membrane's energy is a difference of such sums
+    rounding = 1e-12 * float(statics.stiffness.sum())  # the membrane's energy is a difference of such sums
     for iteration in range(limit):
         force = statics.forces(x).ravel()
         residual = float(np.abs(force[free]).max()) / weight
@@ -149,7 +153,9 @@ def equilibrium(statics: Statics, start: Array, tolerance: float = 1e-6, limit: 
             step[free] = linalg.splu(shifted, permc_spec="MMD_AT_PLUS_A").solve(force[free])
             moved = x + step.reshape(-1, 3)
             reached = statics.energy(moved)
-            taken = bool(reached <= energy + rounding and force @ step > 0.0)
+            work = 0.5 * (force + statics.forces(moved).ravel())[free] @ step[free]
+            falls = reached < energy if abs(reached - energy) > rounding else work > 0.0
+            taken = bool(falls and force @ step > 0.0)
             shift = max(0.2 * shift, 1e-13 * scale) if taken else 8.0 * shift
             if shift > 1e6 * scale:
                 raise ArithmeticError(f"no descent, residual {residual:.2e}")

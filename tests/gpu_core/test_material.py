@@ -112,10 +112,14 @@ def test_a_cantilever_bends_into_the_elastica(pattern, degrees, cells):
     assert found_drop / found_reach == pytest.approx(drop / reach, rel=0.03)
 
 
-@pytest.mark.parametrize("gamma", [1.0, 100.0])
-def test_the_elastica_holds_from_stiff_to_limp(gamma):
+@pytest.mark.parametrize(
+    ("pattern", "degrees", "cells", "gamma"),
+    [("delaunay", 0, 40, 1.0), ("delaunay", 0, 40, 100.0), ("stretched", 45, 20, 1.0)],
+)
+def test_the_elastica_holds_from_stiff_to_limp(pattern, degrees, cells, gamma):
+    """On slivers the reference once found no end: rounding of their energies hid its last steps' descent."""
     reach, drop = cases.elastica_tip(gamma)
-    found_reach, found_drop = cases.cantilever(strip_of("delaunay", 0, 40), "plate", gamma)
+    found_reach, found_drop = cases.cantilever(strip_of(pattern, degrees, cells), "plate", gamma)
     assert found_drop == pytest.approx(drop, rel=0.03)
     assert found_drop / found_reach == pytest.approx(drop / reach, rel=0.03)
 
