@@ -153,7 +153,7 @@ def equilibrium(statics: Statics, start: Array, tolerance: float = 1e-6, limit: 
             step[free] = linalg.splu(shifted, permc_spec="MMD_AT_PLUS_A").solve(force[free])
             moved = x + step.reshape(-1, 3)
             reached = statics.energy(moved)
-            work = 0.5 * (force + statics.forces(moved).ravel())[free] @ step[free]
+            work = 0.5 * (force + statics.forces(moved).ravel()) @ step
             falls = reached < energy if abs(reached - energy) > rounding else work > 0.0
             taken = bool(falls and force @ step > 0.0)
             shift = max(0.2 * shift, 1e-13 * scale) if taken else 8.0 * shift
