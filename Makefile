@@ -80,7 +80,7 @@ test-gui: $(VENV)/test.stamp
 
 # `make test` skips them where no device answers; here one must.
 test-cuda: $(VENV)/test.stamp kernels
-	@TAFFETA_CUDA=1 $(RUN) -m pytest tests/gpu_core/test_cuda.py
+	@TAFFETA_CUDA=1 $(RUN) -m pytest tests/gpu_core/backend/test_cuda.py
 
 lint: $(VENV)/test.stamp
 	@$(RUN) -m ruff check .

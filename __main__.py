@@ -3,10 +3,11 @@
 import os
 import sys
 
-from .addon.command_line import main
+from .addon import registered
+from .addon.command.line import main
 
 if __name__ == "__main__":
-    code = main(sys.argv[1:], program="python -m taffeta")
+    code = main(sys.argv[1:], program="python -m taffeta", registered=registered)
     sys.stdout.flush()
     sys.stderr.flush()
     if "bpy" in sys.modules:

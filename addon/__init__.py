@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 def register() -> None:
     from . import registration
@@ -13,3 +16,18 @@ def unregister() -> None:
     from . import registration
 
     registration.unregister()
+
+
+@contextmanager
+def registered() -> Iterator[None]:
+    """The add-on is registered inside: with the bpy module nobody has installed it."""
+    import bpy
+
+    if hasattr(bpy.types.Scene, "taffeta"):
+        yield
+        return
+    register()
+    try:
+        yield
+    finally:
+        unregister()

@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from . import (
+from .command import blender
+from .interface import (
+    bake_operators,
     bake_panels,
-    blender_command,
     fabric_presets,
-    finalise,
+    finalise_operators,
     finalise_panel,
     gpu_preferences,
     handlers,
     live_operators,
     live_panels,
     object_menu,
-    operators,
-    panels,
+    physics,
     preferences,
-    properties,
-    roster,
     sidebar,
     status_bar,
 )
+from .scene import properties, roster
 
 PARTS = (
     roster,
     properties,
-    operators,
+    bake_operators,
     live_operators,
-    finalise,
+    finalise_operators,
     object_menu,
     fabric_presets,
-    panels,
+    physics,
     bake_panels,
     finalise_panel,
     sidebar,
@@ -39,7 +38,7 @@ PARTS = (
     gpu_preferences,
     preferences,
     handlers,
-    blender_command,
+    blender,
 )
 
 

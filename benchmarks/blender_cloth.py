@@ -28,12 +28,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import register, unregister
-from ..addon.gather import cloth_objects, collider_objects, gather
-from ..gpu_core.cache import frames_path, read_frames
-from ..gpu_core.intersection import unique_edges
-from ..gpu_core.mesh import edge_lengths
-from ..gpu_core.scene import Scene
-from ..gpu_core.scene_check import check_frame, to_world
+from ..addon.scene.gather import cloth_objects, collider_objects, gather
+from ..gpu_core.check.intersection import unique_edges
+from ..gpu_core.check.scene_check import check_frame, to_world
+from ..gpu_core.files.cache import frames_path, read_frames
+from ..gpu_core.scene.mesh import edge_lengths
+from ..gpu_core.scene.scene import Scene
 from .speed.machine import processor
 from .speed.results import RESULTS, commit
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..gpu_core.backend import Backend
 from ..gpu_core.backend.cpu import CpuBackend
-from ..gpu_core.live import Live
-from ..gpu_core.scene import Scene
+from ..gpu_core.live.live import Live
+from ..gpu_core.scene.scene import Scene
 from ..gpu_core.simulator import Simulator
 from .speed import machine, scenes
 

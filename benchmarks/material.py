@@ -25,8 +25,8 @@ import scipy.sparse as sparse
 import scipy.sparse.linalg as linalg
 
 from ..gpu_core.elasticity.bending import BendingForm, bending
-from ..gpu_core.fabrics import FABRICS
-from ..gpu_core.scene import Material
+from ..gpu_core.scene.fabrics import FABRICS
+from ..gpu_core.scene.scene import Material
 from . import material_cases as cases
 from .strips import Pattern, strip
 

@@ -18,8 +18,8 @@ from ..gpu_core.backend import select
 from ..gpu_core.elasticity.assembly import Assembly, assemble
 from ..gpu_core.elasticity.bending import BendingForm, bending
 from ..gpu_core.elasticity.plate import plate_rows
-from ..gpu_core.mesh import triangle_areas
-from ..gpu_core.scene import Cloth, Material, Pins, Scene, Settings
+from ..gpu_core.scene.mesh import triangle_areas
+from ..gpu_core.scene.scene import Cloth, Material, Pins, Scene, Settings
 from ..gpu_core.simulator import Simulator
 from ..gpu_core.solvers.parameters import NdbParameters
 from .statics import Statics, equilibrium

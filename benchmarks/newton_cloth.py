@@ -25,10 +25,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..gpu_core.backend.cpu import CpuBackend
-from ..gpu_core.intersection import unique_edges
-from ..gpu_core.mesh import edge_lengths
-from ..gpu_core.scene import Scene
-from ..gpu_core.scene_check import check_frame
+from ..gpu_core.check.intersection import unique_edges
+from ..gpu_core.check.scene_check import check_frame
+from ..gpu_core.scene.mesh import edge_lengths
+from ..gpu_core.scene.scene import Scene
 from ..gpu_core.simulator import Simulator
 from .speed import machine, page, results
 from .speed.scenes import CENTRE, RADIUS, built

@@ -49,15 +49,17 @@ def main() -> None:
     import bpy
 
     import taffeta
-    from taffeta.addon import bake_panels, cache_status, live_panels, panels, roster, sidebar
-    from taffeta.gpu_core.certificate import Certificate
+    from taffeta.addon.cache import status
+    from taffeta.addon.interface import bake_panels, live_panels, physics, sidebar
+    from taffeta.addon.scene import roster
+    from taffeta.gpu_core.bake.certificate import Certificate
 
     taffeta.register()
     scene, cloth = _baked_scene(Path(tempfile.mkdtemp()))
     certificates = tuple(Certificate(frame, 0) for frame in range(1, FRAMES + 1))
-    for folder, held in cache_status._held.items():
-        cache_status._held[folder] = replace(held, certificates=certificates)
-    drawn = (*panels.CLASSES, *bake_panels.CLASSES, *sidebar.CLASSES, *live_panels.CLASSES)
+    for folder, held in status._held.items():
+        status._held[folder] = replace(held, certificates=certificates)
+    drawn = (*physics.CLASSES, *bake_panels.CLASSES, *sidebar.CLASSES, *live_panels.CLASSES)
     print(f"{'objects':34}", *(f"{count:>8}" for count in OBJECTS))
     rows: dict[str, list[float]] = {name: [] for name in (*(panel.__name__ for panel in drawn), LOOK)}
     for count in OBJECTS:
@@ -75,8 +77,8 @@ def main() -> None:
 def _baked_scene(folder: Path) -> tuple[Any, Any]:
     import bpy
 
-    from taffeta.addon import cache_status
-    from taffeta.gpu_core.cache import CacheState
+    from taffeta.addon.cache import status
+    from taffeta.gpu_core.files.cache import CacheState
 
     bpy.ops.wm.read_homefile(use_empty=True)
     scene = bpy.context.scene
@@ -86,7 +88,7 @@ def _baked_scene(folder: Path) -> tuple[Any, Any]:
     cloth.taffeta.role = "CLOTH"
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "scene.blend"))
     bpy.ops.taffeta.bake()
-    assert cache_status.garment(scene, cloth)[0] is CacheState.READY
+    assert status.garment(scene, cloth)[0] is CacheState.READY
     return scene, cloth
 
 

@@ -73,8 +73,8 @@ def _scene(name: str) -> Any:
 
 def _play(scene: Any, folder: Path) -> None:
     """Give the scene's cloth a cache of waves: what moves where makes no difference to the time."""
-    from taffeta.addon import writeback
-    from taffeta.gpu_core import cache, point_cache
+    from taffeta.addon.cache import writeback
+    from taffeta.gpu_core.files import cache, point_cache
 
     (cloth,) = scene.objects
     rest = np.array([tuple(vertex.co) for vertex in cloth.data.vertices], np.float32)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import Delaunay
 
-from ..gpu_core.mesh import triangle_areas
+from ..gpu_core.scene.mesh import triangle_areas
 
 Array = npt.NDArray[np.float64]
 Lines = tuple[float, ...]

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .contact.patches import Surface
-from .scene import Cloth, Collider, Scene
+from .scene.scene import Cloth, Collider, Scene
 
 
 def centre(scene: Scene) -> npt.NDArray[np.float64]:

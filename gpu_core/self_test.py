@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from .backend import Backend, BackendError, select
-from .fabrics import COTTON
-from .intersection import unique_edges
-from .scene import Cloth, Collider, Pins, Scene, SceneError, Settings
-from .scene_check import check_frame
+from .check.intersection import unique_edges
+from .check.scene_check import check_frame
+from .scene.fabrics import COTTON
+from .scene.scene import Cloth, Collider, Pins, Scene, SceneError, Settings
 from .simulator import Simulator, SolverError
 
 SIDE, SIZE = 20, 0.3  #: vertices along an edge of the sheet, and its length, m

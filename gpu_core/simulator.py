@@ -19,8 +19,8 @@ from .contact.filter import Filter
 from .contact.pairs import Proximity, thickness_within_edges
 from .contact.tangles import Meeting, meetings, tangles, unexplained
 from .elasticity.assembly import SOFT_PIN_SHARE, Assembly, assemble, vectors
-from .mesh import edge_lengths, unique_edges, vertex_ring
-from .scene import Scene, SceneError
+from .scene.mesh import edge_lengths, unique_edges, vertex_ring
+from .scene.scene import Scene, SceneError
 from .scene_space import between, centre, start_positions, surface_of
 from .solvers.change import DivergenceError
 from .solvers.elastic import Elastic
@@ -29,7 +29,7 @@ from .solvers.ndb import Ndb, NdbState, StepReport
 from .solvers.newton import NewtonStep
 from .solvers.parameters import NdbParameters, preset
 from .solvers.pd_ipc import pd_ipc
-from .subspace import subspace
+from .subspace.subspace import subspace
 
 HALVINGS = 3  #: how often a step may be halved for a body to arrive, or for free cloth to gain no energy
 EDGE_SHARE = 0.3  #: d̂, at most, in mean edges at rest

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...gpu_core.backend import select
-from ...gpu_core.scene import Scene
+from ...gpu_core.scene.scene import Scene
 from ...gpu_core.simulator import Simulator, SolverError
 from ...gpu_core.solvers.parameters import NdbParameters
 from ...gpu_core.solvers.pd_ipc import pd_ipc

@@ -11,10 +11,10 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ...gpu_core.backend import select
 from ...gpu_core.elasticity.assembly import Assembly, assemble
-from ...gpu_core.scene import Scene
+from ...gpu_core.scene.scene import Scene
 from ...gpu_core.solvers.global_step import GlobalStep
 from ...gpu_core.solvers.parameters import NdbParameters
-from ...gpu_core.subspace import Subspace
+from ...gpu_core.subspace.subspace import Subspace
 from .claim import Claim, Curve, Measured, Panel, Table, Verdict, word
 from .linear import GlobalSolve, bounds, chebyshev, gradients, jacobi
 from .moment import CONSTANT, State, global_solves, state_after

@@ -15,7 +15,7 @@ import scipy.sparse as sparse
 import scipy.sparse.linalg as linalg
 
 from ...gpu_core.solvers.global_step import CHEBYSHEV_RESERVE, chebyshev_coefficients
-from ...gpu_core.subspace import Subspace
+from ...gpu_core.subspace.subspace import Subspace
 
 Array = npt.NDArray[np.float64]
 

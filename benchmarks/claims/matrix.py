@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...gpu_core.scene import Material, Scene
+from ...gpu_core.scene.scene import Material, Scene
 from ...gpu_core.solvers.parameters import NdbParameters
 from ..stress.piled import zigzag
 from .claim import Claim, Curve, Measured, Panel, Table, Verdict, word

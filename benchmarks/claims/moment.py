@@ -12,11 +12,11 @@ import numpy as np
 
 from ...gpu_core.backend import select
 from ...gpu_core.elasticity.assembly import assemble
-from ...gpu_core.scene import Scene
+from ...gpu_core.scene.scene import Scene
 from ...gpu_core.simulator import Simulator
 from ...gpu_core.solvers.global_step import GlobalStep
 from ...gpu_core.solvers.parameters import NdbParameters
-from ...gpu_core.subspace import subspace
+from ...gpu_core.subspace.subspace import subspace
 from .linear import GlobalSolve
 
 State = Mapping[str, Any]

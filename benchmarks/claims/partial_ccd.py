@@ -11,7 +11,7 @@ import numpy as np
 from ...gpu_core.backend import Backend, select
 from ...gpu_core.contact.barrier import Contacts, no_ages
 from ...gpu_core.contact.pairs import Pairs
-from ...gpu_core.scene import Scene
+from ...gpu_core.scene.scene import Scene
 from ...gpu_core.simulator import Simulator
 from ...gpu_core.solvers.parameters import NdbParameters
 from ..stress.forced import twist

@@ -13,7 +13,7 @@ from ...gpu_core.backend import select
 from ...gpu_core.elasticity.assembly import Assembly, assemble
 from ...gpu_core.solvers.global_step import GlobalStep
 from ...gpu_core.solvers.parameters import NdbParameters
-from ...gpu_core.subspace import Subspace
+from ...gpu_core.subspace.subspace import Subspace
 from .claim import Claim, Curve, Measured, Panel, Table, Verdict, word
 from .scenes import drape
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...gpu_core.scene import Scene
+from ...gpu_core.scene.scene import Scene
 from ..stress.piled import zigzag
 from .claim import Claim, Curve, Measured, Panel, Table, Verdict, thinned, word
 from .linear import GlobalSolve, errors, first_below, jacobi

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...gpu_core.scene import Cloth, Material, Pins, Scene, Settings
+from ...gpu_core.scene.scene import Cloth, Material, Pins, Scene, Settings
 from ..stress.shapes import Mesh, sheet, sphere
 from ..stress.stress import body, cloth, jittered
 

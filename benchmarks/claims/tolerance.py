@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...gpu_core.backend import select
-from ...gpu_core.scene import Scene
+from ...gpu_core.scene.scene import Scene
 from ...gpu_core.simulator import Simulator, SolverError
 from ...gpu_core.solvers.parameters import NdbParameters
 from ..stress.forced import twist

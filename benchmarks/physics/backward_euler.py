@@ -13,7 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sparse
 
 from ...gpu_core.elasticity.assembly import assemble
-from ...gpu_core.scene import Cloth
+from ...gpu_core.scene.scene import Cloth
 from ..statics import Statics, equilibrium
 from .motion import GRAVITY, Positions
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...gpu_core.scene import Cloth, Material, Pins
+from ...gpu_core.scene.scene import Cloth, Material, Pins
 from . import backward_euler
 from .backward_euler import orders
 from .motion import simulate

@@ -21,8 +21,8 @@ import numpy as np
 from scipy.interpolate import CloughTocher2DInterpolator, NearestNDInterpolator
 from scipy.spatial import Delaunay
 
-from ...gpu_core import fabrics
-from ...gpu_core.scene import Cloth, Collider, Material, Pins
+from ...gpu_core.scene import fabrics
+from ...gpu_core.scene.scene import Cloth, Collider, Material, Pins
 from ...gpu_core.solvers.parameters import NdbParameters
 from .motion import GRAVITY, Positions, simulate
 from .result import TIGHT, Result, Solve

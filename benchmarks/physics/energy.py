@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...gpu_core.elasticity.assembly import Assembly, assemble
-from ...gpu_core.scene import Cloth, Material
+from ...gpu_core.scene.scene import Cloth, Material
 from .motion import GRAVITY, Motion, Positions, simulate
 from .result import Result, Solve
 from .shapes import square, turned

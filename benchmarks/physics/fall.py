@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...gpu_core.scene import Cloth, Collider, Material
+from ...gpu_core.scene.scene import Cloth, Collider, Material
 from .motion import GRAVITY, simulate
 from .result import Result, Solve
 from .shapes import grid, square

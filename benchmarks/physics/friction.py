@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from ...gpu_core.scene import Cloth, Collider, Material, Pins
+from ...gpu_core.scene.scene import Cloth, Collider, Material, Pins
 from .motion import GRAVITY, Motion, simulate
 from .result import Result, Solve
 from .shapes import grid, square, turned

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ...gpu_core.backend import select
 from ...gpu_core.elasticity.assembly import assemble
-from ...gpu_core.scene import Cloth, Collider, Scene, Settings
+from ...gpu_core.scene.scene import Cloth, Collider, Scene, Settings
 from ...gpu_core.simulator import FrameReport, Simulator
 from .result import Solve
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from ...gpu_core.scene import Settings
+from ...gpu_core.scene.scene import Settings
 from ...gpu_core.solvers.parameters import NdbParameters
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import fsolve
 
 from ...gpu_core.elasticity.assembly import assemble
-from ...gpu_core.scene import Cloth, Collider, Material, Pins
+from ...gpu_core.scene.scene import Cloth, Collider, Material, Pins
 from .motion import GRAVITY, Positions, simulate
 from .result import Result, Solve
 from .shapes import cylinder, grid, square

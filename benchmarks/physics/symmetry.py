@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...gpu_core.fabrics import COTTON
-from ...gpu_core.scene import Cloth, Collider, Material
+from ...gpu_core.scene.fabrics import COTTON
+from ...gpu_core.scene.scene import Cloth, Collider, Material
 from .motion import Motion, simulate
 from .result import TIGHT, Result, Solve
 from .shapes import Mesh, cylinder, square

@@ -32,7 +32,7 @@ That is no force: one step of 192 of the free run without gravity lost 0.5 mm/s 
 such cloth now gets back what was cut of its momentum; the place stays as it was filtered, some µm late for good. The
 run below takes another path by rounding and no step of it is cut any more, so it proves little. Of eight more (the
 shake 1.12, 1.14 … 1.26 times as strong) three steps were cut before, and a centre ended 0.95 mm off; one step with
-this change, 0.009 mm and 4e-7 of Σm|v|. In `tests/gpu_core/test_momentum.py` every step is cut.
+this change, 0.009 mm and 4e-7 of Σm|v|. In `tests/gpu_core/solvers/test_momentum.py` every step is cut.
 
 **Energy.** Backward Euler takes energy where all energies are convex on a step's way and the step is solved. Neither
 is always so. At the onset of a strain limit, some 500 times as stiff as the stretch below it, Newton's last increment,

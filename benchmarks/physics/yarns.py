@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...gpu_core import fabrics
 from ...gpu_core.elasticity.bending import RUBBING
-from ...gpu_core.scene import Cloth, Material
+from ...gpu_core.scene import fabrics
+from ...gpu_core.scene.scene import Cloth, Material
 from .motion import Positions, simulate
 from .result import Result, Solve
 from .shapes import square

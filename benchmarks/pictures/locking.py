@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...gpu_core.scene import Collider, Scene
+from ...gpu_core.scene.scene import Collider, Scene
 from ...gpu_core.solvers.parameters import NdbParameters
 from ..stress.motions import moved
 from ..stress.shapes import box, sheet

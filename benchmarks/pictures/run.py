@@ -7,8 +7,8 @@ import sys
 import numpy as np
 
 from ...gpu_core.backend import select
-from ...gpu_core.scene import Scene
-from ...gpu_core.scene_check import Finding, check_frame
+from ...gpu_core.check.scene_check import Finding, check_frame
+from ...gpu_core.scene.scene import Scene
 from ...gpu_core.simulator import Simulator
 from ...gpu_core.solvers.parameters import NdbParameters
 from .part import Part

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from ...gpu_core.backend import Backend
-from ...gpu_core.scene import Scene
+from ...gpu_core.scene.scene import Scene
 from ...gpu_core.simulator import Simulator
 from ...gpu_core.solvers.parameters import NdbParameters
 from . import machine

@@ -12,7 +12,7 @@ from typing import Any
 
 from ...gpu_core.elasticity.assembly import assemble
 from ...gpu_core.solvers.parameters import paper
-from ...gpu_core.subspace import subspace
+from ...gpu_core.subspace.subspace import subspace
 from .scenes import built
 
 MODES = 120

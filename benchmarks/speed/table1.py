@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ...gpu_core.backend import Backend
-from ...gpu_core.scene import Scene
+from ...gpu_core.scene.scene import Scene
 from ...gpu_core.simulator import FrameReport, Simulator
 from .clock import NAMES, Clock, watched
 from .scenes import SCENES

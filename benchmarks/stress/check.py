@@ -11,9 +11,9 @@ import numpy.typing as npt
 import scipy.sparse
 import scipy.sparse.csgraph
 
-from ...gpu_core.intersection import unique_edges
-from ...gpu_core.scene import Array, Collider, Scene
-from ...gpu_core.scene_check import Finding, check_frame
+from ...gpu_core.check.intersection import unique_edges
+from ...gpu_core.check.scene_check import Finding, check_frame
+from ...gpu_core.scene.scene import Array, Collider, Scene
 
 
 @dataclass(frozen=True)

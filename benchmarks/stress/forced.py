@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...gpu_core.scene import Scene
+from ...gpu_core.scene.scene import Scene
 from .motions import moved, ramp, turned
 from .shapes import Array, Mesh, box, cylinder, frames_along, grid, lathe, merged, sheet, sphere, tube
 from .stress import Stress, body, cloth, held, jittered, scene

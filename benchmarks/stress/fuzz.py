@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...gpu_core.scene import Cloth, Collider, Scene
+from ...gpu_core.scene.scene import Cloth, Collider, Scene
 from .run import Result, run
 from .scenes import SCENES
 from .shapes import Array, rotation

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 
 from ...gpu_core.backend import select
-from ...gpu_core.scene import Cloth, Scene
+from ...gpu_core.scene.scene import Cloth, Scene
 from ...gpu_core.simulator import Simulator
 from ...gpu_core.solvers.parameters import NdbParameters
 from .scenes import SCENES

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...gpu_core.scene import Cloth, Collider, Scene
+from ...gpu_core.scene.scene import Cloth, Collider, Scene
 from .shapes import Mesh, grid, sheet, sphere
 from .stress import Stress, body, cloth, jittered, scene
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...gpu_core.scene import Scene
+from ...gpu_core.scene.scene import Scene
 from .motions import moved, ramp, turned
 from .shapes import Mesh, box, grid, merged, sheet, sphere, teapot
 from .stress import Stress, body, cloth, jittered, scene

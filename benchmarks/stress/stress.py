@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ...gpu_core.fabrics import RESIDUAL_CURVATURE
-from ...gpu_core.scene import Cloth, Collider, Material, Pins, Scene, Settings
+from ...gpu_core.scene.fabrics import RESIDUAL_CURVATURE
+from ...gpu_core.scene.scene import Cloth, Collider, Material, Pins, Scene, Settings
 from .shapes import Array, Mesh
 
 

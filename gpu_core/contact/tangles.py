@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..intersection import intersections
-from ..mesh import unique_edges
+from ..check.intersection import intersections
+from ..scene.mesh import unique_edges
 from .patches import Surface
 
 

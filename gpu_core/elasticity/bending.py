@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sparse
 
-from ..mesh import hinges, triangle_areas
-from ..scene import Cloth
+from ..scene.mesh import hinges, triangle_areas
+from ..scene.scene import Cloth
 from .plate import plate_rows
 
 BendingForm = Literal["plate", "hinge", "vertex"]

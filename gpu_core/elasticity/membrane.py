@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sparse
 
-from ..mesh import triangle_areas
-from ..scene import Cloth, Material
+from ..scene.mesh import triangle_areas
+from ..scene.scene import Cloth, Material
 
 #: Stiffness of the strain limit relative to the softened stretch it takes over from: hard, as Newton can take it.
 LIMIT_RATIO = 500.0

@@ -11,7 +11,7 @@ import scipy.linalg
 from ..backend import Backend
 from ..contact.barrier import Contacts
 from ..elasticity.assembly import Assembly, off_diagonal
-from ..subspace import Subspace
+from ..subspace.subspace import Subspace
 from .elastic import Solve
 from .parameters import NdbParameters
 

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sparse
 
-from ..aggregation import hierarchy
 from ..backend import Backend
-from ..mesh import incidence
-from ..scene import IntArray
+from ..scene.mesh import incidence
+from ..scene.scene import IntArray
+from ..subspace.aggregation import hierarchy
 
 Integers = npt.NDArray[np.int32]
 Launch = tuple[str, int, tuple[Any, ...]]

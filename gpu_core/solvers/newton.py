@@ -18,7 +18,7 @@ import scipy.sparse as sparse
 from ..backend import Backend
 from ..contact.barrier import Contacts
 from ..elasticity.assembly import Assembly
-from ..mesh import Edges, edge_sides, edges_of
+from ..scene.mesh import Edges, edge_sides, edges_of
 from .elastic import Solve
 from .multilevel import Multilevel, levels_of
 

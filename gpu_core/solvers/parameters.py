@@ -8,7 +8,7 @@ from typing import Literal
 from ..contact.barrier import PAPER_LAW, BarrierLaw
 from ..elasticity.bending import BendingForm
 from ..elasticity.membrane import LIMIT_RATIO
-from ..scene import SolverPreset
+from ..scene.scene import SolverPreset
 
 NEVER = 1 << 20  #: more full CCDs than a step has
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from taffeta.addon import cache_place, session
-from taffeta.addon.bake_state import BakeState, Phase
-from taffeta.gpu_core import cache
+from taffeta.addon.bake import session
+from taffeta.addon.bake.state import BakeState, Phase
+from taffeta.addon.cache import place as cache_place
+from taffeta.gpu_core.files import cache
 
 LONG = 400  #: frames; a bake of so many is still running when something happens to it
 

@@ -7,7 +7,7 @@ import json
 from contextlib import redirect_stdout
 from typing import Any
 
-from taffeta.addon.command_line import main
+from taffeta.addon.command.line import main
 
 Answer = tuple[int, dict[str, Any]]
 

@@ -88,7 +88,7 @@ def saved_scene(
     scene: bpy.types.Scene, make_cloth: MakeObject, make_collider: MakeObject, tmp_path: Path
 ) -> Iterator[bpy.types.Scene]:
     """A sheet above a floor, in a saved file of its own folder."""
-    from taffeta.addon import session
+    from taffeta.addon.bake import session
 
     make_cloth(), make_collider()
     scene.taffeta.backend = "CPU"

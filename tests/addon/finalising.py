@@ -5,7 +5,8 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from taffeta.addon import finalise, velocity
+from taffeta.addon.cache import velocity
+from taffeta.addon.interface import finalise_operators
 from taffeta.tests.addon.baking import folder, frames
 
 FPS = 24.0
@@ -33,7 +34,7 @@ def bake_below_parent(scene: bpy.types.Scene) -> None:
 
 
 def choose(*cloths: bpy.types.Object) -> None:
-    finalise.select(bpy.context, cloths)
+    finalise_operators.select(bpy.context, cloths)
 
 
 def simulated(scene: bpy.types.Scene) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
-from taffeta.addon.gpu_libraries import PINS
+from taffeta.addon.device.libraries import PINS
 
 #: What the worker asks of CuPy before it uses it, answered as on a machine without a card.
 CUPY = {

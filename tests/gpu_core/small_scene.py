@@ -9,12 +9,12 @@ from pathlib import Path
 import ipctk
 import numpy as np
 
-from taffeta.gpu_core.bake import bake
-from taffeta.gpu_core.cache import frames_path, read_frames
-from taffeta.gpu_core.intersection import unique_edges
-from taffeta.gpu_core.job import save
-from taffeta.gpu_core.scene import Cloth, Collider, Material, Pins, Scene, Settings
-from taffeta.gpu_core.scene_check import check_frame, to_world
+from taffeta.gpu_core.bake.bake import bake
+from taffeta.gpu_core.check.intersection import unique_edges
+from taffeta.gpu_core.check.scene_check import check_frame, to_world
+from taffeta.gpu_core.files.cache import frames_path, read_frames
+from taffeta.gpu_core.files.job import save
+from taffeta.gpu_core.scene.scene import Cloth, Collider, Material, Pins, Scene, Settings
 
 
 def sheet(side: int, size: float = 1.0):

@@ -16,16 +16,15 @@ from taffeta.benchmarks.claims.linear import GlobalSolve, chebyshev, errors, gra
 from taffeta.benchmarks.claims.page import draw, markdown
 from taffeta.benchmarks.claims.scenes import drape
 from taffeta.gpu_core.backend import select
+from taffeta.gpu_core.check.scene_check import check_frame
 from taffeta.gpu_core.contact.barrier import Contacts, no_ages
 from taffeta.gpu_core.elasticity.assembly import assemble
-from taffeta.gpu_core.scene_check import check_frame
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.gpu_core.solvers.global_step import GlobalStep
 from taffeta.gpu_core.solvers.parameters import NdbParameters
 from taffeta.gpu_core.solvers.pd_ipc import pd_ipc
-from taffeta.gpu_core.subspace import subspace
-
-from .small_scene import small_scene
+from taffeta.gpu_core.subspace.subspace import subspace
+from taffeta.tests.gpu_core.small_scene import small_scene
 
 SWEEPS = 8
 

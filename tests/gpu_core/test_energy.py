@@ -11,7 +11,7 @@ from taffeta.benchmarks.physics import energy
 from taffeta.benchmarks.physics.result import DEFAULT
 from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.elasticity.assembly import assemble, vectors
-from taffeta.gpu_core.scene import Cloth
+from taffeta.gpu_core.scene.scene import Cloth
 from taffeta.gpu_core.solvers.elastic import Elastic
 from taffeta.tests.gpu_core.small_scene import sheet
 

@@ -16,13 +16,13 @@ from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.elasticity.assembly import vectors
 from taffeta.gpu_core.elasticity.bending import bending
 from taffeta.gpu_core.elasticity.membrane import constraint_stiffness
-from taffeta.gpu_core.fabrics import FABRICS
-from taffeta.gpu_core.scene import Cloth, Material, Scene, Settings
+from taffeta.gpu_core.scene.fabrics import FABRICS
+from taffeta.gpu_core.scene.scene import Cloth, Material, Scene, Settings
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.gpu_core.solvers.elastic import Elastic
 from taffeta.gpu_core.solvers.global_step import GlobalStep
 from taffeta.gpu_core.solvers.parameters import NdbParameters
-from taffeta.gpu_core.subspace import subspace
+from taffeta.gpu_core.subspace.subspace import subspace
 
 LENGTH = 0.2
 MESHES = [

@@ -7,8 +7,8 @@ import pytest
 
 from taffeta.benchmarks.physics import damping, drape, energy, fall, friction, rest, shapes, stick_slip, symmetry
 from taffeta.benchmarks.physics.result import DEFAULT, TIGHT, Result
-from taffeta.gpu_core.fabrics import COTTON
-from taffeta.gpu_core.mesh import unique_edges
+from taffeta.gpu_core.scene.fabrics import COTTON
+from taffeta.gpu_core.scene.mesh import unique_edges
 
 
 def assert_all_hold(results):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from taffeta.gpu_core.backend import select
-from taffeta.gpu_core.scene import Cloth, Material, Pins, Scene, Settings
+from taffeta.gpu_core.scene.scene import Cloth, Material, Pins, Scene, Settings
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.tests.gpu_core.small_scene import sheet
 

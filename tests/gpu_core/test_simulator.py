@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from taffeta.gpu_core.backend import select
-from taffeta.gpu_core.intersection import intersections, unique_edges
-from taffeta.gpu_core.scene import Cloth, Collider, Material, Pins, Scene, SceneError, Settings
+from taffeta.gpu_core.check.intersection import intersections, unique_edges
+from taffeta.gpu_core.scene.scene import Cloth, Collider, Material, Pins, Scene, SceneError, Settings
 from taffeta.gpu_core.simulator import Simulator, SolverError
 from taffeta.gpu_core.solvers.elastic import STILL_AIR
 from taffeta.gpu_core.solvers.ndb import Ndb

@@ -10,7 +10,7 @@ from taffeta.benchmarks.stress.scenes import SCENES
 from taffeta.benchmarks.stress.shapes import sheet, sphere
 from taffeta.benchmarks.stress.stress import body, cloth, held, limited, scene
 from taffeta.gpu_core.backend import select
-from taffeta.gpu_core.scene import Material
+from taffeta.gpu_core.scene.scene import Material
 from taffeta.gpu_core.simulator import Simulator
 
 

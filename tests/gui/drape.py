@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from taffeta.gpu_core import point_cache
+from taffeta.gpu_core.files import point_cache
 from taffeta.tests.gui.window import Window
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -130,12 +130,12 @@ def choose_file(directory: str, name: str) -> None:
 
 def session():
     """The add-on's module of the running bake, of the installed extension."""
-    return sys.modules["bl_ext.user_default.taffeta.addon.session"]
+    return sys.modules["bl_ext.user_default.taffeta.addon.bake.session"]
 
 
 def live():
     """The add-on's module of the running Live."""
-    return sys.modules["bl_ext.user_default.taffeta.addon.live"]
+    return sys.modules["bl_ext.user_default.taffeta.addon.live.session"]
 
 
 def place_of(name: str, vertex: int) -> tuple[int, int]:

@@ -1,0 +1,1 @@
+"""The session of a bake: what it starts, its pure state, its report."""

@@ -1,0 +1,335 @@
+"""The one bake that may run in this Blender: it sends events to `bake_state` and carries its effects out.
+
+Module state on purpose: properties of a scene are saved with the file and would claim a running bake after reopening.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...gpu_core.bake.bake import BakeProcess
+from ...gpu_core.files import cache, job
+from ...gpu_core.files.cache import CacheError, CacheState
+from ...gpu_core.files.disk import DiskError
+from ...gpu_core.files.job import JobError
+from ...gpu_core.files.program import program
+from ...gpu_core.scene.scene import Scene, SceneError
+from ..cache import place, status, writeback
+from ..device.libraries import libraries
+from ..live import session as live
+from ..scene import keys, render_job
+from ..scene.gather import FrameRange, cloth_objects, gather_by_frame
+from .state import BakeState, Effect, Event, Phase, transition
+
+IDLE_WAIT = 0.02  #: s between two looks at the worker, where a caller waits
+LAST_WORDS = frozenset({"done", "cancelled", "error"})  #: of a worker, before it ends
+
+
+class NothingToDoError(RuntimeError):
+    """There is no cloth, or the cache is complete already."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be baked, where it is not everything from the start."""
+
+    frames: FrameRange | None = None  #: None takes the scene's range
+    garments: Sequence[bpy.types.Object] | None = None  #: None takes all cloth
+    folder: Path | None = None  #: of the cache; None takes its place beside the .blend
+    blend: Path | None = None  #: the .blend file the result is for, where it is not the open one
+    resume: bool = False  #: go on after the last frame
+    from_frame: int | None = None  #: keep what the cache holds up to this frame and go on from there
+
+
+class Bake:
+    """One bake: read the scene, hand it to the worker process, follow it; a little at each `step`."""
+
+    def __init__(self, context: bpy.types.Context, order: Order | None = None) -> None:
+        """Raises NothingToDoError, SceneError, CacheError, DiskError: before anything is changed."""
+        order = order or Order()
+        scene = context.scene
+        every = cloth_objects(scene)
+        if not every:
+            raise NothingToDoError("No object has the role Cloth: choose it in Properties > Physics > Taffeta")
+        garments = every if order.garments is None else list(order.garments)
+        self.order = order
+        self.state = BakeState(phase=Phase.READING)
+        self.scene: Scene | None = None
+        self.reports: list[dict[str, Any]] = []
+        self._blend = order.blend or place.open_file()
+        self._place(scene, garments)
+        place.refuse_foreign(self.folder, scene, self._blend)
+        place.make_writable(self.folder)
+        # Numbers outlive undo and renaming, unlike the objects and their names.
+        self._scene_uid = scene.session_uid
+        assigned = keys.assign(every)
+        self._uids = {assigned[item.name_full]: item.session_uid for item in garments}
+        self._reading: Generator[float, None, Scene] | None = gather_by_frame(context, order.frames, order.garments)
+        self._process: BakeProcess | None = None
+        self._last_words: Event | None = None
+
+    def _place(self, scene: bpy.types.Scene, garments: Sequence[bpy.types.Object]) -> None:
+        """The folder; and where it is somebody else's bake that goes on, that one as the source."""
+        order = self.order
+        self.folder = order.folder or place.target(scene, order.blend, order.garments)
+        self._source: Path | None = None
+        if order.folder is None and (order.resume or order.from_frame is not None):
+            playing = next(iter(place.attached(garments)), None)
+            if playing is None or playing == self.folder:
+                return
+            if place.foreign(playing, scene, self._blend):
+                self._source = playing
+            elif order.blend is None:
+                self.folder = playing
+
+    def handle(self, event: Event) -> None:
+        """Something has happened: move the state and do what follows. Troubles with that are events too."""
+        self.state, effects = transition(self.state, event)
+        for effect in effects:
+            try:
+                EFFECTS[effect](self)
+            except NothingToDoError as error:
+                self._trouble("nothing", error)
+            except SceneError as error:
+                self._trouble("scene", error, error.object)
+            except (DiskError, CacheError, JobError) as error:
+                self._trouble("disk", error)
+
+    def step(self, seconds: float) -> None:
+        """Read the scene for about this long, or take what the worker has said since."""
+        if (rendering := render_job.runs()) != self.state.rendering:
+            self.handle({"event": "render_begins" if rendering else "render_ended"})
+        if self.state.active and not self._is_there():
+            self.handle({"event": "scene_gone"})
+        if self._reading is not None and not self.state.rendering:
+            self._read(self._reading, seconds)
+        if self._process is not None:
+            self._follow(self._process)
+
+    def wait(self) -> None:
+        """Step until the bake is over."""
+        while self.state.busy:
+            self.step(1.0)
+            time.sleep(IDLE_WAIT)
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds to go, or None while nobody knows."""
+        return self._process.eta if self._process is not None else None
+
+    def bakes(self, cloth: bpy.types.Object) -> bool:
+        """Is this one of its garments?"""
+        return cloth.session_uid in self._uids.values()
+
+    def _trouble(self, kind: str, error: Exception, culprit: str = "") -> None:
+        self.handle({"event": "error", "kind": kind, "text": str(error), "object": culprit})
+
+    def _read(self, reading: Generator[float, None, Scene], seconds: float) -> None:
+        until = time.monotonic() + seconds
+        try:
+            while time.monotonic() < until:
+                self.handle({"event": "read", "share": next(reading)})
+        except StopIteration as finished:
+            self._reading, self.scene = None, finished.value
+            self.handle({"event": "scene_read"})
+        except SceneError as error:
+            self._trouble("scene", error, error.object)
+        except (ReferenceError, CacheError, DiskError) as error:  # a reader's object was deleted
+            text = f"An object changed or went away while the scene was read ({error}). Bake again"
+            self.handle({"event": "error", "kind": "scene", "text": text})
+
+    def _follow(self, process: BakeProcess) -> None:
+        for event in process.poll():
+            if event["event"] in LAST_WORDS:
+                self._last_words = event
+                continue
+            if event["event"] == "frame":
+                self.reports.append(event)
+            elif event["event"] == "certificate":
+                status.certify(self.folder, self.reports, event)
+            self.handle(event)
+        if not process.running:  # only now nobody writes into the folder any more
+            killed = {"event": "cancelled"} if process.state == "cancelled" else None
+            self.handle(self._last_words or killed or {"event": "ended", "text": process.error})
+
+    # Effects
+
+    def _stop_reading(self) -> None:
+        if self._reading is not None:
+            self._reading.close()  # puts modifiers and the current frame back
+            self._reading = None
+
+    def _start_worker(self) -> None:
+        scene, blender_scene = self.scene, self._blender_scene()
+        if scene is None or blender_scene is None:
+            raise NothingToDoError("The scene is gone")
+        if self._source is not None:
+            place.take_over(self._source, self.folder)
+        keep = 0
+        if self.order.resume:
+            _require_resumable(self.folder, scene)
+        elif self.order.from_frame is not None:
+            keep = _kept(self.folder, scene, self.order.from_frame)
+        job.save(scene, self.folder / place.JOB)
+        keys.store(blender_scene, cloth_objects(blender_scene))
+        place.claim(self.folder, blender_scene, self._blend)
+        self._process = BakeProcess(
+            self.folder / place.JOB,
+            self.folder,
+            resume=self.order.resume,
+            keep=keep,
+            libraries=libraries(),
+            gives_way=not bpy.app.background,
+        )
+
+    def _pause_worker(self) -> None:
+        if self._process is not None:
+            self._process.pause()
+
+    def _continue_worker(self) -> None:
+        if self._process is not None:
+            self._process.proceed()
+
+    def _cancel_worker(self) -> None:
+        if self._process is not None:
+            self._process.cancel()
+
+    def _kill_worker(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+
+    def _play(self) -> None:
+        scene = self._blender_scene()
+        if scene is None or self.scene is None:
+            return
+        playing = {item.session_uid: item for item in scene.objects}
+        cloths = {key: playing[uid] for key, uid in self._uids.items() if uid in playing}
+        writeback.attach(cloths, self.scene.settings.frame_start, self.folder)
+
+    def _blender_scene(self) -> bpy.types.Scene | None:
+        return next((scene for scene in bpy.data.scenes if scene.session_uid == self._scene_uid), None)
+
+    def _is_there(self) -> bool:
+        scene = self._blender_scene()
+        return scene is not None and not set(self._uids.values()).isdisjoint(item.session_uid for item in scene.objects)
+
+
+EFFECTS = {
+    Effect.STOP_READING: Bake._stop_reading,
+    Effect.START_WORKER: Bake._start_worker,
+    Effect.PAUSE_WORKER: Bake._pause_worker,
+    Effect.CONTINUE_WORKER: Bake._continue_worker,
+    Effect.CANCEL_WORKER: Bake._cancel_worker,
+    Effect.KILL_WORKER: Bake._kill_worker,
+    Effect.PLAY: Bake._play,
+}
+
+
+def _require_resumable(folder: Path, scene: Scene) -> None:
+    content = job.describe(scene)
+    state, reason, _ = cache.inspect(folder, job.digest_of(content), program())
+    if state is CacheState.READY:
+        raise NothingToDoError(f"The cache is complete: {reason}")
+    if state is CacheState.STALE:
+        reason = status.why_stale(cache.read_contents(folder), content) or reason
+    if state in (CacheState.STALE, CacheState.CORRUPT):
+        raise SceneError("Cache", f"this bake cannot be resumed: {reason}", "Bake from the start")
+
+
+def _kept(folder: Path, scene: Scene, frame: int) -> int:
+    """How many frames of the cache stay where the bake goes on from this one."""
+    first = scene.settings.frame_start
+    state, reason, done = cache.inspect(folder)
+    if state not in (CacheState.READY, CacheState.PARTIAL):
+        raise SceneError("Cache", f"there is nothing to go on from: {reason}", "Bake from the start")
+    if not first <= frame < first + done or frame >= scene.settings.frame_end:
+        last = min(first + done, scene.settings.frame_end) - 1
+        raise SceneError("Cache", f"the bake can go on from frames {first} to {last}, not from {frame}", "Go there")
+    cache.verify(folder, frame - first + 1)
+    return frame - first + 1
+
+
+current: Bake | None = None
+last = BakeState()  #: how the last bake ended
+
+
+def start(bake: Bake) -> None:
+    """Make this the running bake; Live ends for it."""
+    global current
+    live.tell({"event": "bake_begins"})
+    current = bake
+
+
+def tell(event: Event) -> None:
+    """Something has happened in Blender or to a button; the running bake, if there is one, should know."""
+    if current is not None:
+        current.handle(event)
+
+
+def finish(context: bpy.types.Context) -> BakeState:
+    """Take note of how the running bake ended; nothing runs after this."""
+    global current, last
+    if current is not None:
+        last, current = current.state, None
+    status.look(context.scene)
+    return last
+
+
+def state() -> BakeState:
+    """Of the running bake, or of the last one."""
+    return current.state if current is not None else last
+
+
+def baking(cloth: bpy.types.Object) -> bool:
+    """Is it in the running bake? What its cache is worth will be looked up at the end."""
+    return current is not None and current.bakes(cloth)
+
+
+def close() -> None:
+    """Stop a running bake at once: the file it belongs to goes away, or Blender does."""
+    global current
+    tell({"event": "file_closing"})
+    current = None
+
+
+def forget() -> None:
+    """The last bake was another file's."""
+    global last
+    last = BakeState()
+
+
+def free(scene: bpy.types.Scene) -> int:
+    """Delete the scene's caches and our modifiers, and nothing else; the number of cloths that had one.
+
+    A cache that belongs to another file stays there; only its modifiers go.
+
+    Raises:
+        CacheError: the folder is in use or holds somebody else's files.
+        DiskError: a file cannot be deleted.
+    """
+    folders = place.all_of(scene)
+    count = writeback.detach(scene)
+    forget()
+    try:
+        for folder in folders:
+            if not place.foreign(folder, scene):
+                place.free(folder)
+    finally:
+        status.look(scene)
+    return count
+
+
+def remaining_text() -> str:
+    """“1:20 left”, or nothing while nobody knows."""
+    seconds = current.remaining if current is not None else None
+    if seconds is None:
+        return ""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02} left" if hours else f"{minutes}:{rest:02} left"

@@ -1,0 +1,1 @@
+"""Where results lie, what state they are in, and how they play."""

@@ -1,0 +1,233 @@
+"""Where the caches of a scene lie, and whose they are.
+
+    <folder of the .blend>/taffeta_cache/<stem of the .blend>/<scene>/              the bake of all its cloth
+    …                                                                /parts/<cloth>/    of some of it
+    or the folder the user chose instead of the first line
+
+One folder holds one bake: its caches, its state, in `job` the scene as it was handed to the solver, and in owner.json
+which scene of which .blend it is for. Nobody else's bake ever replaces or frees it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import zlib
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import bpy
+
+from ...gpu_core.files import cache
+from ...gpu_core.files.cache import CacheError
+from ...gpu_core.files.disk import disk_errors, make_folder, write_whole
+from ...gpu_core.scene.scene import SceneError
+from ..scene import modifier
+from ..scene.gather import cloth_objects
+from ..scene.keys import assign, file_stem, scene_key
+
+FOLDER = "taffeta_cache"
+PARTS = "parts"
+JOB = "job"
+VELOCITIES = "velocity"  #: one .pc2 per cloth, where it has been finalised so
+JOB_FILES = ("job.json", "cloth_*.npz", "collider_*_triangles.npy", "collider_*_positions.npy", "subspace_*.npz")
+OWNER = "owner.json"
+
+
+def beside(blend: Path, scene: bpy.types.Scene) -> Path:
+    """The cache folder of this scene in a .blend file at this path."""
+    return blend.parent / FOLDER / file_stem(blend.stem) / scene_key(scene)
+
+
+def target(
+    scene: bpy.types.Scene, blend: Path | None = None, garments: Sequence[bpy.types.Object] | None = None
+) -> Path:
+    """Where the next bake of this scene is written, absolute.
+
+    Args:
+        blend: the .blend file the bake is for; None takes the open one.
+        garments: the cloths that are baked; None or all of them share one place, fewer get one of their own.
+
+    Raises:
+        SceneError: no place can be derived, because the .blend was never saved.
+    """
+    whole, every = _whole(scene, blend), cloth_objects(scene)
+    if garments is None or len(garments) == len(every):
+        return whole
+    keys = assign(every)
+    chosen = sorted(keys[garment.name_full] for garment in garments)
+    others = f"+{len(chosen) - 1}-{zlib.crc32('/'.join(chosen).encode()):08x}" if len(chosen) > 1 else ""
+    return whole / PARTS / (chosen[0] + others)
+
+
+def _whole(scene: bpy.types.Scene, blend: Path | None) -> Path:
+    chosen = scene.taffeta.cache_folder
+    home = blend or open_file()
+    if chosen and not (chosen.startswith("//") and open_file() is None):
+        return Path(bpy.path.abspath(chosen)).resolve()
+    if home is not None:
+        return beside(home.resolve(), scene)
+    if bpy.app.background:
+        raise SceneError(
+            scene.name,
+            "the .blend file has never been saved, so the cache has no place",
+            "Save the file and bake again",
+        )
+    return temporary(scene)
+
+
+def open_file() -> Path | None:
+    return Path(bpy.data.filepath) if bpy.data.filepath else None
+
+
+def blend_path(path: Path, home: Path | None) -> str:
+    """`path` as Blender stores it: `//…` relative to the .blend at `home`; absolute without one or on another drive."""
+    path = path.resolve()
+    if home is None:
+        return str(path)
+    try:
+        relative = os.path.relpath(path, home.resolve().parent)
+    except ValueError:  # Windows: no relative path between drives
+        return str(path)
+    return "//" + Path(relative).as_posix()
+
+
+def temporary(scene: bpy.types.Scene) -> Path:
+    """For a file that was never saved; Blender deletes it at exit."""
+    return Path(bpy.app.tempdir) / FOLDER / scene_key(scene)
+
+
+def is_temporary(path: str) -> bool:
+    """Is this path, as a modifier stores it, below `temporary`? Cheap enough for drawing."""
+    return bool(bpy.app.tempdir) and Path(path).is_relative_to(Path(bpy.app.tempdir) / FOLDER)
+
+
+def played(cloth: bpy.types.Object) -> Path | None:
+    """The folder that this cloth's Mesh Cache modifier plays from, or None where it has none."""
+    own = modifier.find(cloth)
+    if own is None or not own.filepath:
+        return None
+    return Path(os.path.abspath(bpy.path.abspath(own.filepath, library=cloth.library))).parent
+
+
+def attached(cloths: Iterable[bpy.types.Object]) -> dict[Path, list[bpy.types.Object]]:
+    """The folders that these cloths play from, each with those that do."""
+    folders: dict[Path, list[bpy.types.Object]] = {}
+    for cloth in cloths:
+        folder = played(cloth)
+        if folder is not None:
+            folders.setdefault(folder, []).append(cloth)
+    return folders
+
+
+def current(scene: bpy.types.Scene) -> Path:
+    """The folder of the last bake: what the modifiers play, else where a bake would go. Raises SceneError."""
+    return next(iter(attached(cloth_objects(scene))), None) or target(scene)
+
+
+def make_writable(folder: Path) -> None:
+    """Make the folder and try to write in it.
+
+    Raises:
+        DiskError: it cannot be made or written.
+    """
+    make_folder(folder)
+    trial = folder / "trial"
+    write_whole(trial, lambda file: file.write(b"Taffeta can write here."))
+    trial.unlink(missing_ok=True)
+
+
+def claim(folder: Path, scene: bpy.types.Scene, blend: Path | None = None) -> None:
+    """Write down that the folder is for this scene of the .blend at this path; None: the open one. Raises DiskError."""
+    home = blend or open_file()
+    values = {"blend": _relative(home, folder) if home else "", "scene": scene_key(scene)}
+    write_whole(folder / OWNER, lambda file: file.write(json.dumps(values).encode()))
+
+
+def foreign(folder: Path, scene: bpy.types.Scene, blend: Path | None = None) -> str:
+    """Whose bake lies in the folder, in words, where it is another scene's or another file's that still exists."""
+    try:
+        values = json.loads((folder / OWNER).read_text(encoding="utf-8"))
+        owner, owner_scene = str(values["blend"]), str(values["scene"])
+    except (OSError, ValueError, TypeError, KeyError):  # nobody has claimed it
+        return ""
+    home = blend or open_file()
+    path = Path(os.path.normpath(folder / owner)) if owner else None
+    if path is not None and (home is None or not _same(path, home)):
+        return str(path) if path.exists() else ""
+    if owner_scene == scene_key(scene) or owner_scene not in (scene_key(other) for other in bpy.data.scenes):
+        return ""
+    return f"the scene {owner_scene}"
+
+
+def refuse_foreign(folder: Path, scene: bpy.types.Scene, blend: Path | None = None) -> None:
+    """Raises CacheError where the folder holds the bake of another scene or file."""
+    whose = foreign(folder, scene, blend)
+    if whose:
+        raise CacheError(f"{folder} holds the bake of {whose}", "Choose another cache folder, or free it there")
+
+
+def take_over(source: Path, folder: Path) -> None:
+    """Copy a bake into a folder of our own, to go on with it there. Raises CacheError, DiskError."""
+    with disk_errors(folder):
+        make_folder(folder)
+        for path in cache.files(source):
+            if path.name != cache.CONTENTS:
+                shutil.copy2(path, folder)
+        shutil.copy2(source / cache.CONTENTS, folder)  # last: without it the folder counts as empty
+
+
+def free(folder: Path) -> None:
+    """Delete the bake in a folder: what Taffeta writes, nothing else.
+
+    Raises CacheError (in use, somebody else's files), DiskError.
+    """
+    cache.free(folder)
+    place, velocities = folder / JOB, folder / VELOCITIES
+    with disk_errors(place):
+        for path in [*(path for pattern in JOB_FILES for path in place.glob(pattern)), *velocities.glob("*.pc2")]:
+            path.unlink()
+        (folder / OWNER).unlink(missing_ok=True)
+        for empty in (place, velocities, folder / PARTS, folder):
+            if empty.is_dir() and not any(empty.iterdir()):
+                empty.rmdir()
+
+
+def move(folder: Path, to: Path) -> None:
+    """Bring a bake from the temporary folder to its own place. Raises CacheError (something lies there), DiskError."""
+    if (to / cache.CONTENTS).exists():
+        raise CacheError(f"{to} holds another bake", "Free it, or bake again")
+    with cache.locked(folder), disk_errors(to):
+        make_folder(to)
+        for path in [*cache.files(folder), folder / JOB]:
+            if path.exists():
+                shutil.move(path, to / path.name)
+    (folder / cache.LOCK).unlink(missing_ok=True)
+    free(folder)
+
+
+def all_of(scene: bpy.types.Scene) -> list[Path]:
+    """Every folder with a bake of this scene, whether a cloth plays it or not; parts before the whole."""
+    folders = set(attached(cloth_objects(scene)))
+    with suppress(SceneError):
+        folders.add(target(scene))
+    for folder in list(folders):
+        with suppress(OSError):
+            folders.update(path.parent for path in (folder / PARTS).glob(f"*/{cache.CONTENTS}"))
+    return sorted(folders, key=lambda path: (-len(path.parts), path))
+
+
+def _relative(path: Path, folder: Path) -> str:
+    try:
+        return os.path.relpath(path.resolve(), folder.resolve())
+    except ValueError:  # Windows: no relative path between drives
+        return str(path.resolve())
+
+
+def _same(path: Path, other: Path) -> bool:
+    try:
+        return path.samefile(other)
+    except OSError:
+        return path.resolve() == other.resolve()

@@ -1,0 +1,44 @@
+"""The bake back in Blender: a Mesh Cache modifier per cloth that plays its PC2 file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import bpy
+
+from ...gpu_core.files.cache import frames_path
+from ..scene import modifier
+from ..scene.gather import cloth_objects
+from . import place as cache_place
+from . import velocity
+
+
+def attach(cloths: Mapping[str, bpy.types.Object], frame_start: int, folder: Path) -> None:
+    """Give each cloth, by its cache key, the modifier that plays its frames in `folder`.
+
+    Paths are relative to the open .blend; Blender itself makes them right for another one that it saves.
+    """
+    home = cache_place.open_file()
+    for key, item in cloths.items():
+        modifier.play(_ensure(item), cache_place.blend_path(frames_path(folder, key), home), frame_start)
+        velocity.remove(item)  # of an earlier bake
+        item.update_tag()
+
+
+def detach(scene: bpy.types.Scene) -> int:
+    """Remove our modifiers from the scene's cloths; the number removed."""
+    found = [(item, own) for item in cloth_objects(scene) if (own := modifier.find(item)) is not None]
+    for item, own in found:
+        velocity.remove(item)
+        item.modifiers.remove(own)
+    return len(found)
+
+
+def _ensure(item: bpy.types.Object) -> bpy.types.MeshCacheModifier:
+    place = modifier.place(item)
+    own = modifier.find(item)
+    if own is None:
+        own = item.modifiers.new(modifier.NAME, "MESH_CACHE")
+        item.modifiers.move(item.modifiers.find(own.name), place)
+    return own

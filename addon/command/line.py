@@ -1,0 +1,181 @@
+"""The command line: bake, check, free, export, job, run, fetch, info, sample.
+
+Exit codes: 0 done, 1 a checked frame intersects, 2 usage, 3 the scene, its device or its disk must be mended,
+4 nothing to do, 5 cancelled, 6 solver failure. With --json standard output is one JSON object and nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from importlib import import_module
+from pathlib import Path
+
+from ..device.answer import CommandError, Report, standard_output
+
+FRAMES = re.compile(r"(-?\d+):(-?\d+)")
+ASSIGNMENT = re.compile(r"(.+?)\.([a-z_]+)=(.*)")  #: a name of an object may have dots too
+BLEND_KINDS = ("shape-keys", "absolute-shape-keys", "mesh", "velocity")  #: what `export` can make within a .blend
+
+Command = Callable[[argparse.Namespace, Report], None]
+
+
+def main(
+    arguments: Sequence[str], program: str, registered: Callable[[], AbstractContextManager[None]] = nullcontext
+) -> int:
+    """Run one command and return the exit code.
+
+    registered: within it the add-on's properties exist, where nobody has registered them so far.
+    """
+    parser = _parser(program)
+    try:
+        options = parser.parse_args(arguments)
+    except SystemExit as stop:  # Blender's own process must not be left by argparse
+        return int(stop.code or 0)
+    with standard_output(options.json) as output:
+        report = Report(options.command)
+        try:
+            if options.command in IN_BLENDER:
+                with registered():
+                    IN_BLENDER[options.command](options, report)
+            else:
+                COMMANDS[options.command](options, report)
+        except CommandError as failure:
+            report.fail(failure)
+        report.write(output, options.json)
+    return report.exit_code
+
+
+def _parser(program: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=program, description="Taffeta: penetration-free cloth.")
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    bake = commands.add_parser("bake", help="simulate the cloth of a .blend file into its cache")
+    _add_scene(bake)
+    _add_frames(bake)
+    _add_bake(bake, "default: taffeta_cache beside the .blend")
+    _add_save(bake, "save the scene playing its cache")
+
+    check = commands.add_parser("check", help="look for intersections in every baked frame")
+    _add_scene(check)
+    _add_frames(check)
+
+    free = commands.add_parser("free", help="delete the caches of a .blend file")
+    _add_scene(free)
+    _add_save(free, "save the scene without them")
+
+    export = commands.add_parser("export", help="turn a whole cache into something that needs none")
+    _add_scene(export)
+    _add_frames(export)
+    export.add_argument("--out", type=Path, required=True, metavar="FILE", help="FILE.abc, FILE.usdc or FILE.blend")
+    export.add_argument("--as", dest="kind", choices=BLEND_KINDS, help="what the cloth is in FILE.blend")
+    export.add_argument(
+        "--object", dest="objects", action="append", default=[], metavar="NAME", help="default: every cloth"
+    )
+    export.add_argument("--frame", type=int, metavar="N", help="of the mesh; default: the file's current one")
+    export.add_argument("--modifiers", action="store_true", help="Alembic, USD: with the modifiers after the cache")
+    export.add_argument("--velocity", action="store_true", help="Alembic, USD: with velocities, for motion blur")
+
+    job = commands.add_parser("job", help="hand the scene over to another machine")
+    _add_scene(job)
+    _add_frames(job)
+    job.add_argument("--out", type=Path, required=True, metavar="JOB", help="folder")
+
+    run = commands.add_parser("run", help="bake a job folder, without Blender")
+    run.add_argument("job", type=Path, metavar="JOB")
+    _add_bake(run, "default: JOB/cache")
+
+    fetch = commands.add_parser("fetch", help="bring the bake of a job folder back to its .blend file")
+    _add_scene(fetch)
+    fetch.add_argument("--from", dest="folder", type=Path, required=True, metavar="JOB", help="or its cache folder")
+    _add_save(fetch, "save the scene playing its cache")
+
+    info = commands.add_parser("info", help="versions and devices")
+    info.add_argument("--self-test", action="store_true", help="simulate and check a small drape, ten seconds at most")
+
+    sample = commands.add_parser("sample", help="build a sample scene")
+    sample.add_argument("name", metavar="NAME")
+    sample.add_argument("--vertices", type=_positive, required=True, metavar="N", help="of the cloth, about")
+    sample.add_argument("--out", type=Path, required=True, metavar="FILE.blend")
+
+    for command in commands.choices.values():
+        command.add_argument("--json", action="store_true", help="one JSON object on standard output")
+    return parser
+
+
+def _add_scene(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", type=Path, nargs="?", metavar="FILE.blend", help="default: the file open in Blender")
+    command.add_argument(
+        "--set", dest="assignments", type=_assignment, action="append", default=[], metavar="OBJECT.PROPERTY=VALUE",
+        help="for this command, or with --save-blend for good; “scene” stands for the scene",
+    )  # fmt: skip
+
+
+def _add_frames(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--frames", type=_frames, metavar="A:B", help="first and last frame; default: as in the file")
+
+
+def _add_bake(command: argparse.ArgumentParser, place: str) -> None:
+    command.add_argument("--backend", choices=("auto", "cpu", "cuda"), help="where the solver runs")
+    command.add_argument("--cache", type=Path, metavar="DIR", help=place)
+    command.add_argument("--resume", action="store_true", help="continue after the last frame in the cache")
+
+
+def _add_save(command: argparse.ArgumentParser, what: str) -> None:
+    command.add_argument("--save-blend", type=Path, metavar="OUT.blend", help=what)
+
+
+def _assignment(text: str) -> tuple[str, str, str]:
+    match = ASSIGNMENT.fullmatch(text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not OBJECT.PROPERTY=VALUE, such as Cloth.density=0.2")
+    return match[1], match[2], match[3]
+
+
+def _frames(text: str) -> tuple[int, int]:
+    match = FRAMES.fullmatch(text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not A:B, such as 1:48")
+    return int(match[1]), int(match[2])
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return value
+
+
+def _info(options: argparse.Namespace, report: Report) -> None:
+    from ..device.info import info
+
+    info(report, options.self_test)
+
+
+def _run(options: argparse.Namespace, report: Report) -> None:
+    from .run import run
+
+    run(options, report)
+
+
+def _from(module: str, function: str) -> Command:
+    """A command of another module, which imports bpy and so is imported only when it is called."""
+
+    def command(options: argparse.Namespace, report: Report) -> None:
+        getattr(import_module(f"{__package__}.{module}"), function)(options, report)
+
+    return command
+
+
+COMMANDS: dict[str, Command] = {"run": _run, "info": _info}
+IN_BLENDER: dict[str, Command] = {  #: those that need bpy, and our properties in it
+    "bake": _from("scene", "bake"),
+    "check": _from("scene", "check"),
+    "free": _from("scene", "free"),
+    "export": _from("export", "export"),
+    "job": _from("job", "write"),
+    "fetch": _from("job", "fetch"),
+    "sample": _from("scene", "sample"),
+}

@@ -1,0 +1,69 @@
+"""`taffeta run`: bake a job folder. Needs Python, NumPy and SciPy, but no Blender."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from ...gpu_core.bake.process import BakeProcess
+from ...gpu_core.files import cache, job
+from ...gpu_core.files.cache import CacheState
+from ...gpu_core.files.disk import DiskError
+from ...gpu_core.files.job import JobError
+from ...gpu_core.files.program import program
+from ..device.answer import FAILURES, CommandError, Exit, Report, tell_frame
+from ..device.libraries import libraries
+
+CACHE = "cache"  #: within the job folder, so that one folder travels both ways
+
+
+def run(options: Namespace, report: Report) -> None:
+    folder = options.job.resolve()
+    place = options.cache.resolve() if options.cache else folder / CACHE
+    try:
+        digest = job.digest(folder)
+        if options.resume:
+            _require_resumable(place, digest)
+        backend = options.backend or ""
+        process = BakeProcess(folder, place, resume=options.resume, backend=backend, libraries=libraries())
+    except (JobError, DiskError) as error:
+        raise CommandError(Exit.BAD_SCENE, str(error)) from error
+    reports = _follow(process, quiet=options.json)
+    report.bake(
+        place,
+        state=process.state,
+        frames_done=process.done,
+        frames=process.frames,
+        backend=process.backend,
+        device=process.device,
+        warnings=process.warnings,
+        reports=reports,
+    )
+    if process.state == "failed":
+        raise CommandError(FAILURES[process.error_kind], process.error, process.error_object)
+    if process.state == "cancelled":
+        raise CommandError(Exit.CANCELLED, f"Cancelled: {process.done} of {process.frames} frames are in the cache")
+
+
+def _require_resumable(place: Path, digest: str) -> None:
+    state, reason, _ = cache.inspect(place, digest, program())
+    if state is CacheState.READY:
+        raise CommandError(Exit.NOTHING_TO_DO, f"The cache is complete: {reason}")
+
+
+def _follow(process: BakeProcess, quiet: bool) -> list[dict[str, Any]]:
+    """Tell each frame that lands, until the worker has ended; the reports of the frames."""
+    reports = []
+    while process.running:
+        try:
+            for event in process.follow():
+                if event["event"] == "frame":
+                    reports.append(event)
+                    tell_frame(event, quiet)
+        except KeyboardInterrupt:
+            process.cancel()
+    for warning in process.warnings:
+        print(f"taffeta: {warning}", file=sys.stderr)
+    return reports

@@ -1,0 +1,185 @@
+"""bake, check, free, sample: the commands on a scene. They raise `CommandError`; the report gets the rest."""
+
+from __future__ import annotations
+
+import sys
+import time
+from argparse import Namespace
+from dataclasses import asdict
+from importlib import import_module, util
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...gpu_core.bake.certificate import certificate
+from ...gpu_core.check.scene_check import SceneCheck
+from ...gpu_core.files import cache, job, json_lines
+from ...gpu_core.files.cache import CacheState
+from ...gpu_core.scene.scene import Scene
+from ..bake import session
+from ..bake.state import Phase
+from ..cache import place, status
+from ..device.answer import FAILURES, CommandError, Exit, Report, tell_frame
+from ..scene.gather import FrameRange, cloth_objects, gather
+from .file import failures, open_file, save
+
+ROOT_PACKAGE = __package__.rsplit(".", 2)[0]
+FINDINGS_SHOWN = 3  #: per frame
+
+
+def bake(options: Namespace, report: Report) -> None:
+    open_file(options, report)
+    scene = bpy.context.scene
+    out = options.save_blend.resolve() if options.save_blend else None
+    backend_of_file = scene.taffeta.backend
+    if options.backend:
+        scene.taffeta.backend = options.backend.upper()
+    with failures():
+        order = session.Order(
+            frames=options.frames,
+            folder=options.cache.resolve() if options.cache else None,
+            blend=out,
+            resume=options.resume,
+        )
+        bake = session.Bake(bpy.context, order)
+        session.start(bake)
+        try:
+            _follow(bake, quiet=options.json)
+        except KeyboardInterrupt:
+            bake.handle({"event": "cancel"})
+            bake.wait()
+        progress = session.finish(bpy.context)
+    scene.taffeta.backend = backend_of_file  # the choice for this run is not the scene's
+    report.bake(
+        bake.folder,
+        state=progress.phase.value,
+        frames_done=progress.done,
+        frames=progress.frames,
+        backend=progress.backend,
+        device=progress.device,
+        warnings=list(progress.warnings),
+        reports=bake.reports,
+    )
+    if out is not None and progress.done:  # also after a failure: the frames so far play
+        save(out, report, bake.folder if options.cache else None)
+    if progress.phase is Phase.FAILED:
+        raise CommandError(FAILURES[progress.kind], progress.text, progress.culprit)
+    if progress.phase is Phase.CANCELLED:
+        raise CommandError(Exit.CANCELLED, progress.headline)
+
+
+def check(options: Namespace, report: Report) -> None:
+    open_file(options, report)
+    with failures():
+        if not cloth_objects(bpy.context.scene):
+            raise CommandError(Exit.NOTHING_TO_DO, "No object has the role Cloth")
+        folder = place.current(bpy.context.scene)
+        _require_cache(*cache.inspect(folder)[:2])
+        contents = cache.read_contents(folder)
+        garments = place.attached(cloth_objects(bpy.context.scene)).get(folder)
+        bodies = status.bodies(contents)
+        scene = gather(bpy.context, (contents.frame_start, contents.frame_end), garments, bodies)
+        state, reason, done = cache.inspect(folder, job.digest(scene))
+        _require_cache(state, reason)
+        cache.verify(folder)
+        frames = _frames_to_check(options.frames, contents.frame_start, done)
+        report.values |= {"cache": str(folder), "state": state.value, "frames": list(frames)}
+        _check_frames(scene, folder, frames, report)
+        whole = state is CacheState.READY or options.frames is not None
+        if not whole and report.exit_code is Exit.DONE:
+            raise CommandError(Exit.BAD_SCENE, f"The bake is not whole: {reason}. Resume it (bake --resume)")
+
+
+def free(options: Namespace, report: Report) -> None:
+    open_file(options, report)
+    scene = bpy.context.scene
+    with failures():
+        folders = [
+            folder
+            for folder in place.all_of(scene)
+            if (folder / cache.CONTENTS).exists() and not place.foreign(folder, scene)
+        ]
+        if not folders:
+            raise CommandError(Exit.NOTHING_TO_DO, "There is no cache of this scene")
+        freed = sum(cache.size(folder) for folder in folders)
+        session.free(scene)
+    report.values |= {"freed": [str(folder) for folder in folders], "bytes": freed}
+    report.lines += [f"freed {folder}" for folder in folders]
+    if options.save_blend:
+        save(options.save_blend.resolve(), report)
+
+
+def sample(options: Namespace, report: Report) -> None:
+    package = f"{ROOT_PACKAGE}.sample_blends"
+    if util.find_spec(package) is None:
+        raise CommandError(Exit.USAGE, "Samples are part of Taffeta's sources, not of the installed extension")
+    samples = import_module(package)
+    if options.name not in samples.NAMES:
+        raise CommandError(Exit.USAGE, f"There is no sample {options.name!r}; there are: {', '.join(samples.NAMES)}")
+    bpy.ops.wm.read_homefile(use_empty=True)
+    samples.build(options.name, options.vertices)
+    report.values["vertices"] = {item.name: len(item.data.vertices) for item in cloth_objects(bpy.context.scene)}
+    save(options.out.resolve(), report)
+
+
+def _follow(bake: session.Bake, quiet: bool) -> None:
+    """Step until the bake is over, with a line a frame on standard output – or on standard error where it is quiet."""
+    said = 0
+    while bake.state.busy:
+        bake.step(1.0)
+        for line in bake.reports[said:]:
+            tell_frame(line, quiet)
+        said = len(bake.reports)
+        time.sleep(session.IDLE_WAIT)
+    for warning in bake.state.warnings:
+        print(f"taffeta: {warning}", file=sys.stderr)
+
+
+def _require_cache(state: CacheState, reason: str) -> None:
+    if state is CacheState.MISSING:
+        raise CommandError(Exit.NOTHING_TO_DO, f"{reason}. Bake first")
+    if state in (CacheState.STALE, CacheState.CORRUPT):
+        raise CommandError(Exit.BAD_SCENE, f"{reason}. Bake again")
+
+
+def _frames_to_check(asked: FrameRange | None, start: int, done: int) -> FrameRange:
+    first, last = start, start + done - 1
+    if done == 0:
+        raise CommandError(Exit.NOTHING_TO_DO, "The cache holds no frame yet")
+    if asked is None:
+        return first, last
+    if asked[0] > asked[1] or asked[0] < first or asked[1] > last:
+        raise CommandError(Exit.BAD_SCENE, f"The cache holds frames {first}:{last}, not {asked[0]}:{asked[1]}")
+    return asked
+
+
+def _check_frames(scene: Scene, folder: Path, frames: FrameRange, report: Report) -> None:
+    start, scene_check = scene.settings.frame_start, SceneCheck(scene)
+    caches = [cache.read_frames(cache.frames_path(folder, cloth.cache_key)) for cloth in scene.cloths]
+    reports = {line["frame"]: line for line in json_lines.read(folder / cache.REPORTS)}
+    verdicts: list[dict[str, Any]] = []
+    for frame in range(frames[0], frames[1] + 1):
+        findings = scene_check.findings(frame, [positions[frame - start] for positions in caches])
+        texts = [str(entry) for entry in findings[:FINDINGS_SHOWN]]
+        found = certificate(reports.get(frame, {"frame": frame}), {"intersections": len(findings), "findings": texts})
+        verdicts.append({**asdict(found), "clean": found.clean})
+        report.lines.append(f"frame {frame}: {'; '.join(found.troubles) or 'clean'}")
+        report.lines.extend(f"  {text}" for text in texts)
+    bad = [verdict["frame"] for verdict in verdicts if verdict["intersections"]]
+    unclean = [verdict["frame"] for verdict in verdicts if not verdict["clean"]]
+    report.values |= {
+        "verdicts": verdicts,
+        "intersecting_frames": bad,
+        "unclean_frames": unclean,
+        "clean": not unclean,
+    }
+    if bad:
+        summary = f"{len(bad)} of {len(verdicts)} frames intersect"
+    elif unclean:
+        summary = f"none of {len(verdicts)} frames intersects, {len(unclean)} have other troubles"
+    else:
+        summary = f"all {len(verdicts)} frames are clean"
+    report.lines.append(summary)
+    if bad:
+        report.exit_code = Exit.INTERSECTING

@@ -1,0 +1,1 @@
+"""Graphics libraries, self-test, versions: what this machine has."""

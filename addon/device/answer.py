@@ -1,0 +1,103 @@
+"""What a command says: lines for people, or one JSON object for programs, and the exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from enum import IntEnum
+from pathlib import Path
+from typing import IO, Any
+
+
+class Exit(IntEnum):
+    DONE = 0
+    INTERSECTING = 1
+    USAGE = 2
+    BAD_SCENE = 3  #: the scene, its device or its disk must be mended
+    NOTHING_TO_DO = 4
+    CANCELLED = 5
+    SOLVER_FAILURE = 6
+
+
+#: By the kind of trouble that a bake ended with (`bake.state`, `gpu_core.bake.worker`).
+FAILURES = {
+    "nothing": Exit.NOTHING_TO_DO,
+    "scene": Exit.BAD_SCENE,
+    "backend": Exit.BAD_SCENE,
+    "disk": Exit.BAD_SCENE,
+    "solver": Exit.SOLVER_FAILURE,
+    "crash": Exit.SOLVER_FAILURE,
+}
+
+
+class CommandError(Exception):
+    """Ends a command with a message and an exit code. `culprit` is the object to blame, where one is."""
+
+    def __init__(self, code: Exit, text: str, culprit: str = "") -> None:
+        super().__init__(text)
+        self.code = code
+        self.text = text
+        self.culprit = culprit
+
+
+class Report:
+    """Collects what a command found: `values` for the JSON object, `lines` for people."""
+
+    def __init__(self, command: str) -> None:
+        self.exit_code = Exit.DONE
+        self.values: dict[str, Any] = {"command": command}
+        self.lines: list[str] = []
+
+    def bake(self, cache: Path, **values: Any) -> None:
+        """How a bake went: state, frames_done, frames, backend, device, warnings, and the solver's `reports`."""
+        seconds = [float(line["seconds"]) for line in values["reports"] if line["seconds"]]
+        mean = sum(seconds) / len(seconds) if seconds else None
+        self.values |= {"cache": str(cache), "seconds_per_frame": mean, **values}
+        if values["state"] == "done":
+            pace = f", {mean:.3f} s per frame" if mean else ""
+            self.lines += [f"{values['frames_done']} frames on {values['device']}{pace}", f"cache {cache}"]
+
+    def fail(self, failure: CommandError) -> None:
+        self.exit_code = failure.code
+        self.values["error"] = {"text": failure.text, "object": failure.culprit}
+        print(f"taffeta: {failure.text}", file=sys.stderr)
+
+    def write(self, output: IO[str], as_json: bool) -> None:
+        if as_json:
+            print(json.dumps({**self.values, "exit_code": int(self.exit_code)}, allow_nan=False), file=output)
+        else:
+            for line in self.lines:
+                print(line, file=output)
+        output.flush()
+
+
+def tell_frame(line: Mapping[str, Any], quiet: bool) -> None:
+    """Say that a frame has landed: on standard output, or where that is kept for the report, on standard error."""
+    text = f"frame {line['frame']}: {line['done']} of {line['frames']}, {line['seconds']:.2f} s"
+    print(text, file=sys.stderr if quiet else sys.stdout, flush=True)
+
+
+@contextmanager
+def standard_output(reserved: bool) -> Iterator[IO[str]]:
+    """The stream for the report.
+
+    Where it is reserved, everything else that is written to standard output – Blender does so below Python – goes to
+    standard error until the end.
+    """
+    if not reserved:
+        yield sys.stdout
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    stream = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    try:
+        yield stream
+    finally:
+        sys.stdout.flush()
+        stream.close()
+        os.dup2(kept, 1)
+        os.close(kept)

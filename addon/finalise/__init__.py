@@ -1,0 +1,1 @@
+"""What becomes of a bake: shape keys, a mesh, a file."""

@@ -1,0 +1,55 @@
+"""A cloth as a mesh of its own: the simulated mesh at one frame, with its materials, UV maps, groups and attributes."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ...gpu_core.scene.scene import FloatArray
+from ..cache.frames import BakedFrames
+from ..scene import modifier
+
+SINGLE_PRECISION = 1.0e-6  #: relative
+
+
+def convert(context: bpy.types.Context, baked: BakedFrames, frame: int) -> bpy.types.Object:
+    """A new object without modifiers, parent and animation, where the cloth is at `frame`. The current frame is kept.
+
+    Raises CacheError where the cache does not hold the frame.
+    """
+    cloth, scene = baked.cloth, context.scene
+    positions = baked.at(frame)
+    before = scene.frame_current, scene.frame_subframe
+    scene.frame_set(frame)
+    try:
+        mesh = new_mesh(context, cloth, positions, f"{cloth.name} Frame {frame}")
+        world = cloth.evaluated_get(context.evaluated_depsgraph_get()).matrix_world.copy()
+    finally:
+        scene.frame_set(before[0], subframe=before[1])
+    item = bpy.data.objects.new(mesh.name, mesh)
+    item.matrix_world = world
+    placed = Matrix.LocRotScale(*world.decompose())
+    if not np.allclose(placed, world, rtol=0.0, atol=SINGLE_PRECISION * np.abs(world).max()):
+        mesh.transform(placed.inverted() @ world)  # sheared by a parent's uneven scale: no object alone can be
+    link_beside(context, cloth, item)
+    return item
+
+
+def new_mesh(context: bpy.types.Context, cloth: bpy.types.Object, positions: FloatArray, name: str) -> bpy.types.Mesh:
+    """The mesh that Blender has right after our cache modifier, with these positions (N, 3), object space."""
+    with modifier.suspended(list(cloth.modifiers)[modifier.place(cloth) + 1 :]):
+        depsgraph = context.evaluated_depsgraph_get()
+        evaluated = cloth.evaluated_get(depsgraph)
+        mesh = bpy.data.meshes.new_from_object(evaluated, preserve_all_data_layers=True, depsgraph=depsgraph)
+    mesh.name = name
+    mesh.vertices.foreach_set("co", positions.reshape(-1))
+    mesh.update()
+    return mesh
+
+
+def link_beside(context: bpy.types.Context, cloth: bpy.types.Object, item: bpy.types.Object) -> None:
+    """Put a new object into the collections of the cloth, or where those are linked, into the scene's own."""
+    own = [place for place in cloth.users_collection if place.library is None and place.override_library is None]
+    for place in own or [context.scene.collection]:
+        place.objects.link(item)

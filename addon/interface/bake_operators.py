@@ -1,0 +1,317 @@
+"""Bake, pause, cancel, free, check. Thin: what they do is in `session` and `cache_status`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty
+
+from ...gpu_core.files.cache import CacheError, CacheState
+from ...gpu_core.files.disk import DiskError
+from ...gpu_core.scene.scene import SceneError
+from ..bake import report as bake_report
+from ..bake import save_as, session
+from ..bake.state import BakeState, Phase
+from ..cache import place, status
+from ..scene import modifier
+from ..scene.gather import cloth_objects
+from .greyed import Greyed, busy, no_cloth, nothing_baked
+
+TICK = 0.1  #: s between two redraws of the progress
+SLICE = 0.04  #: s of reading per tick; the interface answers in between
+
+SCOPES = (
+    ("ALL", "All", "Every cloth of the scene, together"),
+    ("SELECTED", "Selected", "The selected cloth; the others are bodies where they are baked, and else take no part"),
+    ("STALE", "Stale", "The cloth whose cache is missing, partial, damaged, or of another scene than this"),
+)
+PANELS = {"PROPERTIES": "WINDOW", "VIEW_3D": "UI"}  #: editors that show a bake, and in which of their regions
+
+
+class Ticking(Greyed):
+    """Runs beside the interface: its `modal` sees every event, and a TIMER now and then."""
+
+    _timer: bpy.types.Timer | None = None
+
+    def _run_beside(self, context: bpy.types.Context, tick: float) -> set[str]:
+        """tick: s between two TIMER events."""
+        self._timer = context.window_manager.event_timer_add(tick, window=context.window)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def _remove_timer(self, context: bpy.types.Context) -> None:
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+
+
+class TAFFETA_OT_bake(Ticking):
+    bl_idname = "taffeta.bake"
+    bl_label = "Bake"
+    bl_description = "Simulate the cloth of this scene over its frame range, in a process of its own"
+    bl_options = {"REGISTER", "UNDO"}
+
+    resume: BoolProperty(
+        name="Resume",
+        description="Continue after the last frame in the cache",
+        default=False,
+        options={"SKIP_SAVE"},
+    )
+    scope: EnumProperty(
+        name="Scope", description="Which cloth is baked", items=SCOPES, default="ALL", options={"SKIP_SAVE"}
+    )
+    from_current: BoolProperty(
+        name="From Current Frame",
+        description="Keep the baked frames up to the current one and go on from there, with the scene as it is now",
+        default=False,
+        options={"SKIP_SAVE"},
+    )
+
+    @classmethod
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return no_cloth(context) or busy(context)
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
+        if properties.resume:
+            return "Continue after the last frame in the cache, to the same result as if it had never stopped"
+        if properties.from_current:
+            return cls.bl_rna.properties["from_current"].description
+        return {"SELECTED": f"Bake {SCOPES[1][2].lower()}", "STALE": f"Bake {SCOPES[2][2].lower()}"}.get(
+            properties.scope, cls.bl_description
+        )
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if bpy.app.background or context.window is None:
+            return self.execute(context)
+        if not self._start(context):
+            return {"CANCELLED"}
+        return self._run_beside(context, TICK)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Block until the bake is over: scripts and background mode, where no timer ever fires."""
+        if not self._start(context):
+            return {"CANCELLED"}
+        assert session.current is not None
+        try:
+            session.current.wait()
+        except BaseException:  # a fault of ours, or Ctrl-C: no bake may be left that nobody follows
+            session.close()
+            raise
+        return self._finish(context)
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        bake = session.current
+        if bake is None:  # closed: another file was loaded
+            return self._finish(context)
+        reading = bake.state.phase is Phase.READING
+        if event.type == "ESC" and event.value == "PRESS" and (reading or _over_panel(context, event)):
+            bake.handle({"event": "cancel"})
+        if event.type == "TIMER":
+            try:
+                bake.step(SLICE)
+            except BaseException:
+                self.cancel(context)
+                raise
+            redraw(context)
+            if not bake.state.busy:
+                return self._finish(context)
+        # While the scene is read nothing may change it; afterwards Blender is the user's again.
+        return {"RUNNING_MODAL"} if reading else {"PASS_THROUGH"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """The window closes, or something went wrong that should not."""
+        session.close()
+        self._remove_timer(context)
+
+    def _start(self, context: bpy.types.Context) -> bool:
+        try:
+            session.start(session.Bake(context, self._order(context)))
+        except (session.NothingToDoError, SceneError, CacheError, DiskError) as error:
+            self.report({"ERROR"}, str(error))
+            return False
+        return True
+
+    def _order(self, context: bpy.types.Context) -> session.Order:
+        """Raises NothingToDoError."""
+        scene = context.scene
+        garments = None
+        if self.scope == "SELECTED":
+            garments = [cloth for cloth in cloth_objects(scene) if cloth.select_get()]
+            if not garments:
+                raise session.NothingToDoError("No cloth is selected")
+        elif self.scope == "STALE":
+            status.check(context)
+            garments = [cloth for cloth, state, _ in status.garments(scene) if state is not CacheState.READY]
+            if not garments:
+                raise session.NothingToDoError("Nothing is stale: every cache is ready")
+        frame = scene.frame_current if self.from_current else None
+        return session.Order(garments=garments, resume=self.resume, from_frame=frame)
+
+    def _finish(self, context: bpy.types.Context) -> set[str]:
+        self._remove_timer(context)
+        state = session.finish(context)
+        for trouble in save_as.settle(context.scene):  # saved for the first time while the bake ran
+            self.report({"WARNING"}, trouble)
+        status.look(context.scene)
+        redraw(context)
+        for warning in state.warnings:
+            self.report({"WARNING"}, warning)
+        self.report(_severity(state), state.headline)
+        return {"FINISHED"} if state.phase is Phase.DONE else {"CANCELLED"}
+
+
+class TAFFETA_OT_cancel(Greyed):
+    bl_idname = "taffeta.cancel"
+    bl_label = "Cancel Bake"
+    bl_description = "Stop the bake after its step; the frames so far are kept and the bake can be resumed"
+    bl_options = {"INTERNAL"}
+
+    @classmethod
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        if session.current is None:
+            return "No bake is running"
+        return "The bake stops already" if session.current.state.phase is Phase.CANCELLING else ""
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        session.tell({"event": "cancel"})
+        return {"FINISHED"}
+
+
+class TAFFETA_OT_pause(Greyed):
+    bl_idname = "taffeta.pause"
+    bl_label = "Pause Bake"
+    bl_description = "Let the solver wait after its step, or go on; it keeps its memory while it waits"
+    bl_options = {"INTERNAL"}
+
+    @classmethod
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        if session.current is None:
+            return "No bake is running"
+        if session.current.state.phase is Phase.READING:
+            return "The scene is being read: cancel instead"
+        return "The bake stops already" if session.current.state.phase is Phase.CANCELLING else ""
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        session.tell({"event": "continue" if session.state().phase is Phase.PAUSED else "pause"})
+        return {"FINISHED"}
+
+
+class TAFFETA_OT_free(Greyed):
+    bl_idname = "taffeta.free"
+    bl_label = "Free"
+    bl_description = (
+        "Delete this scene's cache files and the modifiers that play them; undo cannot bring the files back"
+    )
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return busy(context) or nothing_baked(context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        try:
+            count = session.free(context.scene)
+        except (CacheError, DiskError) as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.report({"INFO"}, f"Freed the cache of {count} {'cloth' if count == 1 else 'cloths'}")
+        return {"FINISHED"}
+
+
+class TAFFETA_OT_check(Greyed):
+    bl_idname = "taffeta.check"
+    bl_label = "Check Caches"
+    bl_description = "Read the scene and every cached frame: which caches are stale, and why, and which are damaged"
+    bl_options = {"REGISTER"}
+
+    @classmethod
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return busy(context) or nothing_baked(context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        status.check(context)
+        found = status.garments(context.scene)
+        bad = [f"{cloth.name}: {reason}" for cloth, state, reason in found if state is not CacheState.READY]
+        for line in bad:
+            self.report({"WARNING"}, line)
+        if not bad:
+            self.report({"INFO"}, "Every cache is whole and of this scene")
+        redraw(context)
+        return {"FINISHED"}
+
+
+class TAFFETA_OT_open_cache(Greyed):
+    bl_idname = "taffeta.open_cache"
+    bl_label = "Open Folder"
+    bl_description = "Show the folder of this cloth's cache, with its log, in the system's file browser"
+    bl_options = {"INTERNAL"}
+
+    @classmethod
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return "" if context.object is not None and modifier.find(context.object) else "This object has no cache"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        folder = place.played(context.object)
+        if folder is None or not Path(folder).is_dir():
+            self.report({"ERROR"}, f"{folder} does not exist. Bake again")
+            return {"CANCELLED"}
+        bpy.ops.wm.path_open(filepath=str(folder))
+        return {"FINISHED"}
+
+
+class TAFFETA_OT_copy_report(bpy.types.Operator):
+    bl_idname = "taffeta.copy_report"
+    bl_label = "Copy Report"
+    bl_description = "Versions, device, scene and the log of the last bake to the clipboard, without personal paths"
+    bl_options = {"INTERNAL"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        text = bake_report.text(context.scene, session.state())
+        context.window_manager.clipboard = text
+        self.report({"INFO"}, f"Copied {len(text.splitlines())} lines")
+        return {"FINISHED"}
+
+
+CLASSES = (
+    TAFFETA_OT_bake,
+    TAFFETA_OT_cancel,
+    TAFFETA_OT_pause,
+    TAFFETA_OT_free,
+    TAFFETA_OT_check,
+    TAFFETA_OT_open_cache,
+    TAFFETA_OT_copy_report,
+)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)
+
+
+def redraw(context: bpy.types.Context) -> None:
+    """Where a bake is shown: our panels, the sidebars and the status bar, but no viewport."""
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            for region in area.regions:
+                if region.type == PANELS.get(area.type):
+                    region.tag_redraw()
+    # No screen has the status bar among its areas. It redraws itself when the name of a view layer changes.
+    bpy.msgbus.publish_rna(key=(bpy.types.ViewLayer, "name"))
+
+
+def _severity(state: BakeState) -> set[str]:
+    match state.phase:
+        case Phase.FAILED:
+            return {"ERROR"}
+        case Phase.CANCELLED:
+            return {"WARNING"}
+        case _:
+            return {"INFO"}
+
+
+def _over_panel(context: bpy.types.Context, event: bpy.types.Event) -> bool:
+    """Is the mouse over an editor with our panels? Elsewhere Esc is for whatever the user does there."""
+    return any(
+        area.type == "PROPERTIES"
+        and area.x <= event.mouse_x < area.x + area.width
+        and area.y <= event.mouse_y < area.y + area.height
+        for area in context.window.screen.areas
+    )

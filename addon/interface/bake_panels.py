@@ -1,0 +1,198 @@
+"""The bake, the caches and the frames that are not clean: in Properties > Physics.
+
+Panels only draw: no disk, no search, no writing.
+"""
+
+from __future__ import annotations
+
+import bpy
+
+from ...gpu_core.bake.certificate import Certificate
+from ...gpu_core.bake.log import MIB
+from ...gpu_core.files.cache import CacheState
+from ..bake import session
+from ..bake.state import BakeState, Phase
+from ..cache import place, status
+from ..scene import modifier
+from .physics import ClothPanel, message, property_column
+
+ICONS = {
+    CacheState.READY: "CHECKMARK",
+    CacheState.PARTIAL: "TIME",
+    CacheState.STALE: "FILE_REFRESH",
+    CacheState.CORRUPT: "ERROR",
+    CacheState.MISSING: "REMOVE",
+}
+BAKING = "Being baked"
+FRAMES_SHOWN = 8
+
+
+class TAFFETA_PT_bake(ClothPanel, bpy.types.Panel):
+    bl_label = "Bake"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        draw_bake(self.layout, context)
+
+
+class TAFFETA_PT_cache(ClothPanel, bpy.types.Panel):
+    bl_label = "Cache"
+    bl_parent_id = "TAFFETA_PT_bake"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        draw_cache(self.layout, context, context.object)
+
+
+class TAFFETA_PT_frames(ClothPanel, bpy.types.Panel):
+    bl_label = "Frames"
+    bl_parent_id = "TAFFETA_PT_bake"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        draw_frames(self.layout, context, context.object)
+
+
+class TAFFETA_PT_solver(ClothPanel, bpy.types.Panel):
+    bl_label = "Solver"
+    bl_parent_id = "TAFFETA_PT_bake"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, chosen = property_column(self), context.scene.taffeta
+        for name in ("step_rate", "tolerance", "strict_start", "preset", "backend"):
+            layout.prop(chosen, name)
+        layout.prop(chosen, "cache_folder")
+
+
+def draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Buttons, or the progress of the bake that runs, and how the last one ended."""
+    if not bpy.data.filepath:
+        text = "This file was never saved: the cache goes to a temporary folder until it is"
+        message(layout, context, text, "ERROR")
+    state = session.state()
+    if state.busy:
+        draw_progress(layout, state)
+        _draw_statistics(layout, state)
+    else:
+        _draw_buttons(layout, context)
+        if state.phase is not Phase.IDLE:
+            icon = "ERROR" if state.phase is Phase.FAILED else "INFO"
+            message(layout, context, state.headline, icon)
+    for warning in state.warnings:
+        message(layout, context, warning, "ERROR")
+    layout.operator("taffeta.copy_report", icon="COPYDOWN")
+
+
+def _draw_buttons(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    row = layout.row(align=True)
+    row.operator("taffeta.bake", icon="PHYSICS")
+    if any(state is CacheState.PARTIAL for _, state, _ in status.garments(context.scene)):
+        row.operator("taffeta.bake", text="Resume").resume = True
+    row.operator("taffeta.free", icon="TRASH")
+    row = layout.row(align=True)
+    row.operator("taffeta.bake", text="Selected").scope = "SELECTED"
+    row.operator("taffeta.bake", text="Only Stale").scope = "STALE"
+    row.operator("taffeta.bake", text="From Current").from_current = True
+
+
+def draw_progress(layout: bpy.types.UILayout, state: BakeState) -> None:
+    row = layout.row(align=True)
+    row.progress(factor=state.share, text=f"{state.headline}  {session.remaining_text()}".strip())
+    paused = state.phase is Phase.PAUSED
+    row.operator("taffeta.pause", text="", icon="PLAY" if paused else "PAUSE")
+    row.operator("taffeta.cancel", text="", icon="X")
+
+
+def _draw_statistics(layout: bpy.types.UILayout, state: BakeState) -> None:
+    column = layout.column(align=True)
+    if state.device:
+        column.label(text=f"On {state.device}")
+    for line in statistics_lines(state):
+        column.label(text=line)
+
+
+def statistics_lines(state: BakeState) -> list[str]:
+    """What the solver reported of the last frame."""
+    latest = state.latest
+    if "iterations" not in latest:
+        return []
+    gap = "Nothing near" if latest["smallest_gap"] is None else f"Smallest gap {latest['smallest_gap'] * 1000:.3g} mm"
+    memory = [f"{latest['memory'] / MIB:.0f} MiB"] if latest.get("memory") else []
+    return [
+        f"Frame {latest['frame']}: {latest['seconds']:.2f} s, {latest['iterations']} iterations",
+        f"{latest['contacts']} contacts, {gap[0].lower()}{gap[1:]}",
+        ", ".join([f"Largest stretch {latest['largest_stretch']:.3f}", *memory]),
+    ]
+
+
+def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bpy.types.Object) -> None:
+    """State, reason, size and folder of one garment's cache."""
+    state, reason = status.garment(context.scene, cloth)
+    if session.baking(cloth):
+        layout.label(text=BAKING, icon="TIME")
+    else:
+        layout.label(text=state.value.capitalize(), icon=ICONS[state])
+        if reason:
+            message(layout, context, reason, "BLANK1")
+    own, held = modifier.find(cloth), status.held(cloth)
+    if own is not None and bpy.data.filepath and place.is_temporary(own.filepath):
+        text = "This cache lies in a temporary folder that is lost when Blender closes: bake again"
+        message(layout, context, text, "ERROR")
+    if held.foreign:
+        text = f"It is the bake of {held.foreign}: a bake here goes to a place of its own"
+        message(layout, context, text, "INFO")
+    if held.size:
+        layout.label(text=f"{amount(held.size)}, {amount(held.free)} free on the disk")
+    row = layout.row(align=True)
+    row.operator("taffeta.check", icon="VIEWZOOM")
+    row.operator("taffeta.open_cache", icon="FILE_FOLDER")
+
+
+def draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bpy.types.Object) -> None:
+    """The certificate of the current frame, and the frames that are not clean."""
+    certificates = status.held(cloth).certificates
+    if not certificates:
+        layout.label(text="No frame has been baked")
+        return
+    index = context.scene.frame_current - certificates[0].frame
+    if 0 <= index < len(certificates):
+        _draw_certificate(layout, context, certificates[index])
+    else:
+        layout.label(text=f"Frame {context.scene.frame_current} is not in the cache")
+    bad = [entry for entry in certificates if entry.troubles]
+    if not bad:
+        unchecked = sum(entry.intersections is None for entry in certificates)
+        rest = f", {unchecked} not checked yet" if unchecked else ""
+        layout.label(text=f"No trouble in {len(certificates)} frames{rest}", icon="CHECKMARK")
+        return
+    layout.label(text=f"{len(bad)} of {len(certificates)} frames are not clean:", icon="ERROR")
+    for entry in bad[:FRAMES_SHOWN]:
+        message(layout, context, f"{entry.frame}: {'; '.join(entry.troubles)}", "BLANK1")
+    if len(bad) > FRAMES_SHOWN:
+        layout.label(text=f"and {len(bad) - FRAMES_SHOWN} more: see bake.log in the cache folder")
+
+
+def _draw_certificate(layout: bpy.types.UILayout, context: bpy.types.Context, entry: Certificate) -> None:
+    if entry.intersections is None:
+        verdict, icon = "not checked", "QUESTION"
+    elif entry.intersections:
+        verdict, icon = f"{entry.intersections} intersections", "ERROR"
+    else:
+        verdict, icon = "free of intersections", "CHECKMARK"
+    layout.label(text=f"Frame {entry.frame}: {verdict}", icon=icon)
+    steps = f", {entry.unfinished_steps} of {entry.steps} steps unfinished" if entry.unfinished_steps else ""
+    layout.label(text=f"Largest stretch {entry.largest_stretch:.3f}{steps}", icon="BLANK1")
+    for text in entry.findings:
+        message(layout, context, text, "BLANK1")
+
+
+def amount(size: int) -> str:
+    """Bytes, for people."""
+    return f"{size / MIB / 1024:.1f} GiB" if size >= 1024 * MIB else f"{size / MIB:.1f} MiB"
+
+
+CLASSES = (
+    TAFFETA_PT_bake,
+    TAFFETA_PT_cache,
+    TAFFETA_PT_frames,
+    TAFFETA_PT_solver,
+)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

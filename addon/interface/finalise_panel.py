@@ -1,0 +1,33 @@
+"""Properties > Physics > Taffeta > Finalise. It only draws."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..cache import frames
+from .physics import ClothPanel, message
+
+
+class TAFFETA_PT_finalise(ClothPanel, bpy.types.Panel):
+    bl_label = "Finalise"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        error = frames.trouble(context.scene, context.object)
+        if error is not None:
+            message(self.layout, context, str(error), "ERROR")
+        column = self.layout.column()
+        column.enabled = error is None
+        row = column.row(align=True)
+        row.operator("taffeta.to_shape_keys", text="Shape Keys", icon="SHAPEKEY_DATA")
+        row.operator("taffeta.to_shape_keys", text="Absolute").absolute = True
+        row = column.row(align=True)
+        row.operator("taffeta.export_alembic", text="Alembic", icon="EXPORT")
+        row.operator("taffeta.export_usd", text="USD")
+        row = column.row(align=True)
+        row.operator("taffeta.to_mesh", text="Mesh of This Frame", icon="MESH_DATA")
+        row.operator("taffeta.velocity", text="Velocity", icon="FORCE_WIND")
+
+
+CLASSES = (TAFFETA_PT_finalise,)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -1,0 +1,41 @@
+"""Operators whose button is grey while something is in the way, and says what."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..bake import session
+from ..scene import modifier, render_job, roster
+
+BAKING = "A bake is running: wait for it or cancel it"
+
+
+class Greyed(bpy.types.Operator):
+    @classmethod
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        """What is in the way, for the button's tooltip, or nothing. Asked whenever the button is drawn."""
+        raise NotImplementedError
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        obstacle = cls.obstacle(context)
+        if obstacle:
+            cls.poll_message_set(obstacle)
+        return not obstacle
+
+
+def busy(context: bpy.types.Context) -> str:
+    """A bake, a render or Edit Mode, during which the scene's cloth must be left alone; or nothing."""
+    if session.current is not None:
+        return BAKING
+    if render_job.runs():
+        return "Blender is rendering: wait until it has finished"
+    return "Leave Edit Mode first" if context.mode.startswith("EDIT") else ""
+
+
+def no_cloth(context: bpy.types.Context) -> str:
+    return "" if roster.members(context.scene).cloths else "No object of this scene has the role Cloth"
+
+
+def nothing_baked(context: bpy.types.Context) -> str:
+    return "" if any(map(modifier.find, roster.members(context.scene).cloths)) else "Nothing is baked"

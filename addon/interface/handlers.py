@@ -1,0 +1,85 @@
+"""What must happen when files change, scenes change under a bake, or Blender goes away."""
+
+from __future__ import annotations
+
+import atexit
+
+import bpy
+
+from ..bake import save_as, session
+from ..cache import status
+from ..live import display
+from ..live import session as live
+
+
+@bpy.app.handlers.persistent
+def _before_load(*_: object) -> None:
+    session.close()
+    live.close()
+
+
+@bpy.app.handlers.persistent
+def _after_load(*_: object) -> None:
+    session.forget()
+    live.forget()
+    status.look(bpy.context.scene)
+
+
+@bpy.app.handlers.persistent
+def _before_save(*_: object) -> None:
+    live.tell({"event": "saving"})
+
+
+@bpy.app.handlers.persistent
+def _after_failed_save(*_: object) -> None:
+    live.tell({"event": "saved"})
+
+
+@bpy.app.handlers.persistent
+def _after_save(*_: object) -> None:
+    for scene in bpy.data.scenes:
+        save_as.settle(scene)
+    live.tell({"event": "saved"})
+    status.look(bpy.context.scene)
+
+
+@bpy.app.handlers.persistent
+def _before_undo(*_: object) -> None:
+    session.tell({"event": "undo_begins"})
+
+
+@bpy.app.handlers.persistent
+def _after_undo(*_: object) -> None:
+    session.tell({"event": "undone"})
+    if live.current is None:
+        display.remove()  # a step of the time when it ran
+    live.tell({"event": "undone"})
+    if session.current is None:
+        status.look(bpy.context.scene)
+
+
+HANDLERS = (
+    ("load_pre", _before_load),
+    ("load_post", _after_load),
+    ("save_pre", _before_save),
+    ("save_post", _after_save),
+    ("save_post_fail", _after_failed_save),
+    ("undo_pre", _before_undo),
+    ("redo_pre", _before_undo),
+    ("undo_post", _after_undo),
+    ("redo_post", _after_undo),
+)
+
+
+def register() -> None:
+    for name, handler in HANDLERS:
+        getattr(bpy.app.handlers, name).append(handler)
+    atexit.register(session.close)
+
+
+def unregister() -> None:
+    live.close()
+    session.close()
+    atexit.unregister(session.close)
+    for name, handler in reversed(HANDLERS):
+        getattr(bpy.app.handlers, name).remove(handler)

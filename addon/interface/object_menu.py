@@ -1,0 +1,142 @@
+"""Roles for whole selections: Object › Quick Effects, Object › Taffeta and the viewport's context menu."""
+
+from __future__ import annotations
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, StringProperty
+
+from ...gpu_core.scene.fabrics import FABRICS
+from ..scene.properties import FABRIC_PRESETS, ROLES
+from .greyed import Greyed
+
+FEW_VERTICES = 100  #: a sheet of fewer has nothing to fold with
+ROLE_ICONS = {"CLOTH": "MOD_CLOTH", "COLLIDER": "MOD_PHYSICS", "NONE": "X"}
+
+
+def _other_mode(context: bpy.types.Context) -> str:
+    return "" if context.mode == "OBJECT" else "Go to Object Mode first"
+
+
+class OnSelectedMeshes(Greyed):
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        selected = any(item.type == "MESH" for item in context.selected_objects)
+        return _other_mode(context) or ("" if selected else "No mesh is selected")
+
+
+class TAFFETA_OT_quick_cloth(OnSelectedMeshes):
+    bl_idname = "taffeta.quick_cloth"
+    bl_label = "Quick Cloth"
+    bl_description = "Make the selected meshes cloth of one fabric, ready to bake with Taffeta"
+
+    fabric: EnumProperty(
+        name="Fabric", description="What the cloth is made of", items=FABRIC_PRESETS[: len(FABRICS)], default="COTTON"
+    )
+    colliders: BoolProperty(
+        name="Others Are Colliders",
+        description="Every other mesh that is visible becomes a collider, unless it is cloth",
+        default=False,
+    )
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        sheets = [item for item in context.selected_objects if item.type == "MESH"]
+        for item in sheets:
+            item.taffeta.role = "CLOTH"
+            item.taffeta.cloth.preset = self.fabric
+            if len(item.data.vertices) < FEW_VERTICES and not item.modifiers:
+                text = f"{item.name} has {len(item.data.vertices)} vertices: subdivide it, or it cannot fold"
+                self.report({"WARNING"}, text)
+        if self.colliders:
+            for item in context.visible_objects:
+                if item.type == "MESH" and item.taffeta.role == "NONE":
+                    item.taffeta.role = "COLLIDER"
+        return {"FINISHED"}
+
+
+class TAFFETA_OT_set_role(OnSelectedMeshes):
+    bl_idname = "taffeta.set_role"
+    bl_label = "Set Cloth Role"
+    bl_description = "Give the selected meshes this role in the cloth simulation"
+
+    role: EnumProperty(name="Role", description="What the objects are in the simulation", items=ROLES)
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
+        return next(text for identifier, _, text in ROLES if identifier == properties.role)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        for item in context.selected_objects:
+            if item.type == "MESH":
+                item.taffeta.role = self.role
+        return {"FINISHED"}
+
+
+class TAFFETA_OT_select(Greyed):
+    bl_idname = "taffeta.select"
+    bl_label = "Select"
+    bl_description = "Make this object the active one, and the only one that is selected"
+    bl_options = {"INTERNAL", "UNDO"}
+
+    name: StringProperty(name="Object", description="Name of the object", options={"SKIP_SAVE"})
+
+    @classmethod
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return _other_mode(context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        item = context.view_layer.objects.get(self.name)
+        if item is None:
+            self.report({"WARNING"}, f"{self.name} is not in this view layer")
+            return {"CANCELLED"}
+        for other in context.selected_objects:
+            other.select_set(False)
+        item.select_set(True)
+        context.view_layer.objects.active = item
+        return {"FINISHED"}
+
+
+class TAFFETA_MT_object(bpy.types.Menu):
+    bl_label = "Taffeta"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        for identifier, name, _ in ROLES:
+            text = "No Cloth Role" if identifier == "NONE" else f"Make {name}"
+            layout.operator("taffeta.set_role", text=text, icon=ROLE_ICONS[identifier]).role = identifier
+        layout.separator()
+        layout.operator("taffeta.live", icon="PLAY")
+        layout.operator("taffeta.bake", text="Bake Selected Cloth", icon="PHYSICS").scope = "SELECTED"
+        layout.operator("taffeta.bake", text="Bake Stale Cloth").scope = "STALE"
+        layout.operator("taffeta.free", text="Free Cloth Caches", icon="TRASH")
+
+
+def _draw_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
+    menu.layout.separator()
+    menu.layout.menu("TAFFETA_MT_object", icon="MOD_CLOTH")
+
+
+def _draw_quick_effect(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
+    menu.layout.operator("taffeta.quick_cloth")
+
+
+CLASSES = (TAFFETA_OT_quick_cloth, TAFFETA_OT_set_role, TAFFETA_OT_select, TAFFETA_MT_object)
+MENUS = (
+    ("VIEW3D_MT_object_quick_effects", _draw_quick_effect),
+    ("VIEW3D_MT_object", _draw_menu),
+    ("VIEW3D_MT_object_context_menu", _draw_menu),
+)
+_register_classes, _unregister_classes = bpy.utils.register_classes_factory(CLASSES)
+
+
+def register() -> None:
+    _register_classes()
+    for name, draw in MENUS:
+        getattr(bpy.types, name).append(draw)
+
+
+def unregister() -> None:
+    for name, draw in reversed(MENUS):
+        getattr(bpy.types, name).remove(draw)
+    _unregister_classes()

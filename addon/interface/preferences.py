@@ -1,0 +1,121 @@
+"""Preferences › Add-ons › Taffeta: versions, whether the simulator works on this machine, and the graphics card."""
+
+from __future__ import annotations
+
+import bpy
+from bpy.props import StringProperty
+
+from ..device.info import versions
+from ..device.self_test import SelfTest, lines, passed
+from . import gpu_preferences
+from .greyed import Greyed
+
+TICK = 0.1  #: s between two looks at the running test
+ROOT_PACKAGE = __package__.rsplit(".", 2)[0]  # what Blender knows the extension by
+
+_test: SelfTest | None = None  #: the last one; a property would be saved with the preferences
+_versions: list[str] = []  #: looked up once, for draw() must not read the disk
+
+
+class TAFFETA_OT_self_test(Greyed):
+    bl_idname = "taffeta.self_test"
+    bl_label = "Self-Test"
+    bl_description = "Simulate a small drape in a process of its own and check it, ten seconds at most"
+    bl_options = {"INTERNAL"}
+
+    _timer: bpy.types.Timer | None = None
+
+    @classmethod
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return "The test is running" if _test is not None and _test.answer is None else ""
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if bpy.app.background or context.window is None:
+            return self.execute(context)
+        _start()
+        self._timer = context.window_manager.event_timer_add(TICK, window=context.window)
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        """Block until the test is over: scripts and background mode, where no timer ever fires."""
+        return self._finish(_start().wait())
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"}
+        if _test is not None and _test.poll() is None:
+            return {"PASS_THROUGH"}
+        self.cancel(context)
+        for window in context.window_manager.windows:
+            for area in window.screen.areas:
+                if area.type == "PREFERENCES":
+                    area.tag_redraw()
+        return self._finish(_test.answer) if _test is not None and _test.answer else {"CANCELLED"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """The window closes, or the test is over."""
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+
+    def _finish(self, answer: dict) -> set[str]:
+        if passed(answer):
+            self.report({"INFO"}, f"The self-test passed on {answer['device']}")
+        else:
+            self.report({"WARNING"}, "The self-test failed: the add-on's preferences say where")
+        return {"FINISHED"}
+
+
+class TAFFETA_AP_preferences(bpy.types.AddonPreferences):
+    bl_idname = ROOT_PACKAGE
+
+    wheels: StringProperty(
+        name="Folder of Wheels",
+        description="Take the GPU libraries from this folder instead of the network; empty means the network",
+        subtype="DIR_PATH",
+    )
+
+    def draw(self, context: bpy.types.Context) -> None:
+        draw_self_test(self.layout.column())
+        gpu_preferences.draw(self.layout.box().column(), context, self)
+
+
+def draw_self_test(column: bpy.types.UILayout) -> None:
+    """Versions, the button, and what the last test saw."""
+    for text in _versions:
+        column.label(text=text)
+    column.operator("taffeta.self_test", icon="CHECKMARK")
+    if _test is None:
+        return
+    if _test.answer is None:
+        column.label(text="The test is running", icon="TIME")
+        return
+    if _test.answer["device"]:
+        column.label(text=_test.answer["device"])
+    for well, text in lines(_test.answer):
+        column.label(text=text, icon="CHECKMARK" if well else "ERROR")
+
+
+def _start() -> SelfTest:
+    global _test
+    _test = SelfTest()
+    return _test
+
+
+CLASSES = (TAFFETA_OT_self_test, TAFFETA_AP_preferences)
+
+
+def register() -> None:
+    _versions[:] = [f"{name} {value}" for name, value in versions().items() if value]
+    for item in CLASSES:
+        bpy.utils.register_class(item)
+
+
+def unregister() -> None:
+    global _test
+    if _test is not None:
+        _test.kill()
+        _test = None
+    for item in reversed(CLASSES):
+        bpy.utils.unregister_class(item)

@@ -1,0 +1,143 @@
+"""The tab Taffeta in the 3D viewport's sidebar: the whole scene at a glance.
+
+Panels only draw: no disk, no search, no writing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import bpy
+
+from ..bake import session
+from ..cache import status
+from ..cache.status import Held
+from ..scene import roster
+from ..scene.checks import troubles
+from .bake_panels import BAKING, FRAMES_SHOWN, ICONS, amount, draw_bake
+from .physics import message
+
+ROWS_SHOWN = 20
+
+
+class SidebarPanel:
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Taffeta"
+
+
+class ClothSidebarPanel(SidebarPanel):
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return bool(roster.members(context.scene).cloths)
+
+
+class TAFFETA_PT_sidebar_garments(SidebarPanel, bpy.types.Panel):
+    bl_label = "Garments"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, garments = self.layout, status.garments(context.scene)
+        column = layout.column(align=True)
+        for cloth, state, _ in garments[:ROWS_SHOWN]:
+            row = column.row(align=True)
+            row.operator("taffeta.select", text=cloth.name, icon="MOD_CLOTH").name = cloth.name
+            row.prop(cloth.taffeta.cloth, "preset", text="")
+            if session.baking(cloth):
+                row.label(text="Baking", icon="TIME")
+            else:
+                row.label(text=state.value.capitalize(), icon=ICONS[state])
+        _draw_rest(layout, len(garments))
+        if not garments:
+            layout.label(text="No object is cloth yet")
+            layout.operator("taffeta.quick_cloth", icon="MOD_CLOTH")
+
+
+class TAFFETA_PT_sidebar_bodies(ClothSidebarPanel, bpy.types.Panel):
+    bl_label = "Bodies"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        bodies = roster.members(context.scene).colliders
+        column = self.layout.column(align=True)
+        for body in bodies[:ROWS_SHOWN]:
+            row = column.row(align=True)
+            row.operator("taffeta.select", text=body.name, icon="MOD_PHYSICS").name = body.name
+            row.prop(body.taffeta.collider, "thickness", text="")
+        _draw_rest(self.layout, len(bodies))
+        if not bodies:
+            self.layout.label(text="The cloth meets nothing but itself")
+
+
+class TAFFETA_PT_sidebar_bake(ClothSidebarPanel, bpy.types.Panel):
+    bl_label = "Bake"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        draw_bake(self.layout, context)
+
+
+class TAFFETA_PT_sidebar_cache(ClothSidebarPanel, bpy.types.Panel):
+    bl_label = "Cache"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, garments = self.layout, status.garments(context.scene)
+        for cloth, state, reason in garments[:ROWS_SHOWN]:
+            if session.baking(cloth):
+                layout.label(text=f"{cloth.name}: {BAKING.lower()}", icon="TIME")
+            else:
+                message(layout, context, f"{cloth.name}: {reason or state.value}", ICONS[state])
+        _draw_rest(layout, len(garments))
+        caches = _caches(cloth for cloth, _, _ in garments)
+        if caches:
+            free = min(held.free for held in caches)
+            layout.label(text=f"{amount(sum(held.size for held in caches))}, {amount(free)} free on the disk")
+        layout.operator("taffeta.check", icon="VIEWZOOM")
+
+
+class TAFFETA_PT_sidebar_checks(ClothSidebarPanel, bpy.types.Panel):
+    bl_label = "Checks"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, present = self.layout, roster.members(context.scene)
+        found = list(troubles(context.scene, present))
+        for name, text in found[:ROWS_SHOWN]:
+            message(layout, context, f"{name}: {text}", "ERROR")
+        _draw_rest(layout, len(found))
+        if not found:
+            layout.label(text="Nothing stands in the way of a bake", icon="CHECKMARK")
+        _draw_frames(layout, context, _caches(present.cloths))
+
+
+def _draw_rest(layout: bpy.types.UILayout, count: int) -> None:
+    if count > ROWS_SHOWN:
+        layout.label(text=f"and {count - ROWS_SHOWN} more")
+
+
+def _draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context, caches: Iterable[Held]) -> None:
+    """Over all bakes of the scene: how many frames were checked, and the first that are not clean."""
+    certificates = [entry for held in caches for entry in held.certificates]
+    if not certificates:
+        return
+    unchecked = sum(entry.intersections is None for entry in certificates)
+    layout.label(text=f"{len(certificates) - unchecked} of {len(certificates)} frames checked")
+    bad = [(entry.frame, texts) for entry in certificates if (texts := entry.troubles)]
+    if not bad:
+        layout.label(text="None of them has trouble", icon="CHECKMARK")
+    for frame, texts in bad[:FRAMES_SHOWN]:
+        message(layout, context, f"Frame {frame}: {'; '.join(texts)}", "ERROR")
+    if len(bad) > FRAMES_SHOWN:
+        layout.label(text=f"and {len(bad) - FRAMES_SHOWN} more frames")
+
+
+def _caches(cloths: Iterable[bpy.types.Object]) -> list[Held]:
+    """What is known of each bake once, however many cloths play it."""
+    found = {id(held): held for cloth in cloths if (held := status.held(cloth)).frames}
+    return list(found.values())
+
+
+CLASSES = (
+    TAFFETA_PT_sidebar_garments,
+    TAFFETA_PT_sidebar_bodies,
+    TAFFETA_PT_sidebar_bake,
+    TAFFETA_PT_sidebar_cache,
+    TAFFETA_PT_sidebar_checks,
+)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

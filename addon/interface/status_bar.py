@@ -1,0 +1,26 @@
+"""What Blender's status bar says while a bake or Live runs."""
+
+from __future__ import annotations
+
+import bpy
+
+from ..bake import session
+from ..live import session as live
+from .bake_panels import draw_progress
+from .live_panels import draw_running
+
+
+def draw(header: bpy.types.Header, context: bpy.types.Context) -> None:
+    """Live ends where a bake begins."""
+    if session.current is not None:
+        draw_progress(header.layout, session.state())
+    elif live.current is not None:
+        draw_running(header.layout, live.state())
+
+
+def register() -> None:
+    bpy.types.STATUSBAR_HT_header.append(draw)
+
+
+def unregister() -> None:
+    bpy.types.STATUSBAR_HT_header.remove(draw)

@@ -1,0 +1,1 @@
+"""What the user sets, and how Blender's scene becomes data."""

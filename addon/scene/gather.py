@@ -1,0 +1,174 @@
+"""Blender scene to `gpu_core.scene.scene.Scene`: evaluated meshes, world space, SI units.
+
+A cloth is the mesh as it is just above our Mesh Cache modifier, at the first frame; a collider is the mesh as Blender
+shows it at each frame. Properties of ours are SI at any unit scale; lengths of the scene follow its unit scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, NamedTuple
+
+import bpy
+
+from ...gpu_core.files.job import plain
+from ...gpu_core.scene.scene import Scene, Settings
+from . import keys, modifier
+from .reader import ClothReader, ColliderReader, PlayedReader, Reader, material, number
+
+FrameRange = tuple[int, int]
+
+
+class Members(NamedTuple):
+    """Who takes part in a scene."""
+
+    cloths: list[bpy.types.Object]
+    colliders: list[bpy.types.Object]
+
+
+def members(scene: bpy.types.Scene) -> Members:
+    """In one look at each object, for scenes of thousands."""
+    roles: dict[str, list[bpy.types.Object]] = {"NONE": [], "CLOTH": [], "COLLIDER": []}
+    for item in scene.objects:
+        roles[item.taffeta.role].append(item)
+    return Members(roles["CLOTH"], roles["COLLIDER"])
+
+
+def cloth_objects(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    return members(scene).cloths
+
+
+def collider_objects(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    return members(scene).colliders
+
+
+def gather(
+    context: bpy.types.Context,
+    frames: FrameRange | None = None,
+    garments: Sequence[bpy.types.Object] | None = None,
+    bodies: Collection[str] | None = None,
+) -> Scene:
+    """Read the whole scene at once.
+
+    Args:
+        frames: first and last frame; None takes the scene's range.
+        garments: the cloths that are simulated; None takes all. The others are bodies where they play a cache, and
+            otherwise take no part.
+        bodies: names of the others that may be bodies; None: all of them.
+
+    Raises:
+        SceneError: names the object and the mend.
+    """
+    steps = gather_by_frame(context, frames, garments, bodies)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as finished:
+            return finished.value
+
+
+def gather_by_frame(
+    context: bpy.types.Context,
+    frames: FrameRange | None = None,
+    garments: Sequence[bpy.types.Object] | None = None,
+    bodies: Collection[str] | None = None,
+) -> Generator[float, None, Scene]:
+    """Read one frame at each `next`, which gives the share done in 0..1; the return value is the Scene.
+
+    A generator, so that the interface can read a little between redraws. Modifiers and the current frame are put back
+    when it ends or is closed.
+    """
+    scene = context.scene
+    settings = gather_settings(scene, frames)
+    settings.validate()
+    cloth_keys = keys.assign(cloth_objects(scene))
+    with ExitStack() as undo:
+        undo.enter_context(_current_frame_kept(scene))
+        simulated = cloth_objects(scene) if garments is None else list(garments)
+        players = [item for item in cloth_objects(scene) if item not in simulated and modifier.find(item)]
+        if bodies is not None:
+            players = [item for item in players if item.name in bodies]
+        cloths = [ClothReader(item, settings, cloth_keys[item.name_full]) for item in simulated]
+        colliders = [
+            *(ColliderReader(item, settings) for item in collider_objects(scene)),
+            *(PlayedReader(item, settings) for item in players),
+        ]
+        for item in simulated:
+            undo.enter_context(modifier.suspended(list(item.modifiers)[modifier.place(item) :]))
+        for item in players:  # as it was baked, without what refines it for the picture
+            undo.enter_context(modifier.suspended(list(item.modifiers)[modifier.place(item) + 1 :]))
+        readers: list[Reader] = [*cloths, *colliders]
+        for frame in range(settings.frame_start, settings.frame_end + 1):
+            scene.frame_set(frame)
+            for reader in readers:
+                reader.read(context.evaluated_depsgraph_get(), frame)
+            yield (frame - settings.frame_start + 1) / settings.frames
+    return Scene(
+        cloths=tuple(reader.finish() for reader in cloths),
+        colliders=tuple(reader.finish() for reader in colliders),
+        settings=settings,
+    ).validate()
+
+
+def gather_settings(scene: bpy.types.Scene, frames: FrameRange | None = None) -> Settings:
+    chosen = scene.taffeta
+    first, last = frames or (scene.frame_start, scene.frame_end)
+    metre = scene.unit_settings.scale_length
+    x, y, z = (number(value) * metre for value in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
+    return Settings(
+        frame_start=first,
+        frame_end=last,
+        fps=scene.render.fps / scene.render.fps_base,
+        step_rate=number(chosen.step_rate),
+        gravity=(x, y, z),
+        self_collision=chosen.self_collision,
+        strict_start=chosen.strict_start,
+        tolerance=number(chosen.tolerance),
+        solver=chosen.solver.lower(),
+        preset=chosen.preset.lower(),
+        backend=chosen.backend.lower(),
+    )
+
+
+def gather_numbers(
+    scene: bpy.types.Scene, present: Members, simulated: Collection[str], bodies: Collection[str]
+) -> dict[str, Any]:
+    """What `job.describe` says of the scene, without the arrays: cheap enough for drawing.
+
+    Args:
+        present: the scene's members.
+        simulated: cache keys of the cloths that were baked.
+        bodies: names of cloths that took part as bodies.
+    """
+    assigned = keys.assign(present.cloths)
+    items = [item for item in present.cloths if assigned[item.name_full] in simulated]
+    players = [item for item in present.cloths if item.name in bodies and item not in items]
+    return {
+        "settings": plain(gather_settings(scene)),
+        "cloths": [
+            {
+                "name": item.name,
+                "key": assigned[item.name_full],
+                "thickness": number(item.taffeta.cloth.thickness),
+                "material": plain(material(item)),
+            }
+            for item in items
+        ],
+        "colliders": [
+            {"name": item.name, "friction": number(surface.friction), "thickness": number(surface.thickness)}
+            for item, surface in [
+                *((item, item.taffeta.collider) for item in present.colliders),
+                *((item, item.taffeta.cloth) for item in players),
+            ]
+        ],
+    }
+
+
+@contextmanager
+def _current_frame_kept(scene: bpy.types.Scene) -> Iterator[None]:
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    try:
+        yield
+    finally:
+        scene.frame_set(frame, subframe=subframe)

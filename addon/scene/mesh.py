@@ -1,0 +1,74 @@
+"""Arrays out of a Blender mesh."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ...gpu_core.scene.scene import Array, FloatArray, IntArray
+
+DEGENERATE = 1.0e-12  #: relative to the product of the edges' lengths, in UV and in space
+
+
+def positions(mesh: bpy.types.Mesh) -> FloatArray:
+    """Vertex positions (N, 3), object space, float32 as Blender stores them."""
+    out = np.empty((len(mesh.vertices), 3), np.float32)
+    mesh.vertices.foreach_get("co", out.reshape(-1))
+    return out
+
+
+def triangles(mesh: bpy.types.Mesh) -> IntArray:
+    """The triangles (T, 3) that Blender draws, also for quads and n-gons."""
+    return _loop_triangles(mesh, "vertices")
+
+
+def warp_directions(mesh: bpy.types.Mesh, points: Array) -> Array | None:
+    """The direction of U in each of `triangles(mesh)`, unit length (T, 3); None where the mesh has no UV map.
+
+    A triangle without area in the UV map gets x, or y where its plane is across x, as cloth without a UV map.
+
+    Args:
+        points: (N, 3) the vertices in the space of the result.
+    """
+    layer = mesh.uv_layers.active
+    if layer is None or len(layer.uv) == 0:
+        return None
+    uv = np.empty((len(layer.uv), 2), np.float32)
+    layer.uv.foreach_get("vector", uv.reshape(-1))
+    corner = uv.astype(np.float64)[_loop_triangles(mesh, "loops")]
+    first_uv, second_uv = corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]
+    place = points[triangles(mesh)]
+    first, second = place[:, 1] - place[:, 0], place[:, 2] - place[:, 0]
+
+    determinant = first_uv[:, 0] * second_uv[:, 1] - first_uv[:, 1] * second_uv[:, 0]
+    flat = np.abs(determinant) <= DEGENERATE * np.linalg.norm(first_uv, axis=1) * np.linalg.norm(second_uv, axis=1)
+    along_u = (first * second_uv[:, 1:] - second * first_uv[:, 1:]) * np.sign(determinant)[:, None]
+    along_u = np.where(flat[:, None], _without_map(np.cross(first, second)), along_u)
+    length = np.linalg.norm(along_u, axis=1, keepdims=True)
+    return along_u / np.where(length > 0, length, 1.0)
+
+
+def _without_map(normal: Array) -> Array:
+    across_x = np.abs(normal[:, 0]) > 0.999 * np.linalg.norm(normal, axis=1)
+    return np.where(across_x[:, None], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0])
+
+
+def group_weights(mesh: bpy.types.Mesh, group: int) -> tuple[IntArray, FloatArray]:
+    """Vertices (P,) with a weight above 0 in the vertex group of this index, and their weights (P,), at most 1."""
+    members = [
+        (vertex.index, min(element.weight, 1.0))
+        for vertex in mesh.vertices
+        for element in vertex.groups
+        if element.group == group and element.weight > 0
+    ]
+    return (
+        np.array([index for index, _ in members], np.int32),
+        np.array([weight for _, weight in members], np.float32),
+    )
+
+
+def _loop_triangles(mesh: bpy.types.Mesh, what: str) -> IntArray:
+    mesh.calc_loop_triangles()
+    out = np.empty((len(mesh.loop_triangles), 3), np.int32)
+    mesh.loop_triangles.foreach_get(what, out.reshape(-1))
+    return out

@@ -1,0 +1,407 @@
+"""What the user sets: `object.taffeta` and `scene.taffeta`.
+
+Names and units are those of `gpu_core.scene`: kg/m², N/m, N·m, metres. Blender stores them as float32.
+"""
+
+from __future__ import annotations
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+
+from ...gpu_core.scene.fabrics import COTTON, FABRICS, Fabric
+from ...gpu_core.scene.scene import Cloth, Collider, Material, Settings
+from . import roster
+
+ROLES = (
+    ("NONE", "None", "Taffeta leaves this object alone"),
+    ("CLOTH", "Cloth", "Simulate this mesh as a sheet of fabric"),
+    ("COLLIDER", "Collider", "Cloth rests on this mesh and never enters it; it may be animated"),
+)
+
+CUSTOM_PRESET = len(FABRICS)
+FABRIC_PRESETS = (
+    *((fabric.identifier, fabric.name, f"Source: {fabric.source}", index) for index, fabric in enumerate(FABRICS)),
+    ("CUSTOM", "Custom", "Numbers of your own", CUSTOM_PRESET),
+)
+
+#: The numbers that make the fabric; thickness and air are not compared, so changing them keeps the preset's name.
+FABRIC_NUMBERS = (
+    "density", "stretch_warp", "stretch_weft", "shear", "bend", "bend_friction", "strain_limit", "softening",
+    "friction",
+)  # fmt: skip
+
+SINGLE_PRECISION = 1.0e-6  #: relative; the properties are float32
+MICRO, MILLI = 1.0e-6, 1.0e-3
+
+
+def _is_fabric(cloth: ClothProperties, fabric: Fabric) -> bool:
+    material = fabric.material
+    return all(
+        abs(getattr(cloth, key) - getattr(material, key)) <= SINGLE_PRECISION * getattr(material, key)
+        for key in FABRIC_NUMBERS
+    )
+
+
+def _get_preset(cloth: ClothProperties) -> int:
+    return next((index for index, fabric in enumerate(FABRICS) if _is_fabric(cloth, fabric)), CUSTOM_PRESET)
+
+
+def _set_preset(cloth: ClothProperties, index: int) -> None:
+    if index == CUSTOM_PRESET:
+        return
+    fabric = FABRICS[index]
+    for key in FABRIC_NUMBERS:
+        setattr(cloth, key, getattr(fabric.material, key))
+    cloth.thickness = fabric.contact_thickness
+
+
+def _get_stretch(cloth: ClothProperties) -> float:
+    return 0.5 * (cloth.stretch_warp + cloth.stretch_weft)
+
+
+def _set_stretch(cloth: ClothProperties, value: float) -> None:
+    cloth.stretch_warp = cloth.stretch_weft = value
+
+
+def _get_bend_micro(cloth: ClothProperties) -> float:
+    return cloth.bend / MICRO
+
+
+def _set_bend_micro(cloth: ClothProperties, value: float) -> None:
+    cloth.bend = value * MICRO
+
+
+def _get_bend_friction_milli(cloth: ClothProperties) -> float:
+    return cloth.bend_friction / MILLI
+
+
+def _set_bend_friction_milli(cloth: ClothProperties, value: float) -> None:
+    cloth.bend_friction = value * MILLI
+
+
+class ClothProperties(bpy.types.PropertyGroup):
+    """The fabric of one cloth object; names and units as `gpu_core.scene.scene.Material` and `Cloth`."""
+
+    # Derived from the numbers, so it can never disagree with them.
+    preset: EnumProperty(
+        name="Fabric",
+        description="Fill in the numbers of a real fabric",
+        items=FABRIC_PRESETS,
+        get=_get_preset,
+        set=_set_preset,
+    )
+    density: FloatProperty(
+        name="Density (kg/m²)",
+        description="Mass of one square metre; independent of the mesh's resolution",
+        default=Material.density,
+        min=1.0e-4,
+        soft_min=0.02,
+        soft_max=0.6,
+        precision=3,
+        step=1,
+    )
+    stretch_warp: FloatProperty(
+        name="Stretch Warp (N/m)",
+        description="Tensile stiffness along the warp, the U direction of the active UV map",
+        default=Material.stretch_warp,
+        min=1.0e-3,
+        soft_min=30.0,
+        soft_max=60000.0,
+        precision=0,
+        step=1000,
+    )
+    stretch_weft: FloatProperty(
+        name="Stretch Weft (N/m)",
+        description="Tensile stiffness across the warp",
+        default=Material.stretch_weft,
+        min=1.0e-3,
+        soft_min=30.0,
+        soft_max=60000.0,
+        precision=0,
+        step=1000,
+    )
+    stretch: FloatProperty(
+        name="Stretch (N/m)",
+        description="Tensile stiffness of warp and weft together; reads their mean",
+        min=1.0e-3,
+        soft_min=30.0,
+        soft_max=60000.0,
+        precision=0,
+        step=1000,
+        get=_get_stretch,
+        set=_set_stretch,
+    )
+    shear: FloatProperty(
+        name="Shear (N/m)",
+        description="Stiffness against changing the angle between warp and weft; low in woven cloth",
+        default=Material.shear,
+        min=0.0,
+        soft_min=5.0,
+        soft_max=3000.0,
+        precision=0,
+        step=100,
+    )
+    bend: FloatProperty(
+        name="Bend (N·m)",
+        description="Flexural rigidity",
+        default=Material.bend,
+        min=0.0,
+        soft_max=2.0e-4,
+        precision=6,
+    )
+    # Blender's number fields show six decimals, too few for cloth in N·m.
+    bend_micro: FloatProperty(
+        name="Bend (µN·m)",
+        description="Flexural rigidity: small numbers make soft folds, large ones wide arcs",
+        min=0.0,
+        soft_min=0.3,
+        soft_max=200.0,
+        precision=2,
+        step=10,
+        get=_get_bend_micro,
+        set=_set_bend_micro,
+    )
+    bend_friction: FloatProperty(
+        name="Bend Friction (N)",
+        description="Moment per width at which yarns slide on each other",
+        default=COTTON.bend_friction,
+        min=0.0,
+        soft_max=1.0e-2,
+        precision=6,
+    )
+    bend_friction_milli: FloatProperty(
+        name="Bend Friction (mN)",
+        description="How hard yarns rub when the cloth bends: it hangs stiffer, comes to rest sooner and keeps its "
+        "folds. 0.5 to 1 in denim; 0 is a cloth that springs back",
+        min=0.0,
+        soft_max=3.0,
+        precision=3,
+        step=1,
+        get=_get_bend_friction_milli,
+        set=_set_bend_friction_milli,
+    )
+    strain_limit: FloatProperty(
+        name="Strain Limit",
+        description="Largest stretch beyond the rest shape: 0.06 is 6 %. 0 switches the limit off",
+        default=Material.strain_limit,
+        min=0.0,
+        soft_max=0.6,
+        precision=3,
+        step=1,
+    )
+    softening: FloatProperty(
+        name="Softening",
+        description="Factor on the stretch stiffness below the strain limit, so that coarse meshes still fold",
+        default=Material.softening,
+        min=1.0e-3,
+        max=1.0,
+        precision=2,
+        step=1,
+    )
+    thickness: FloatProperty(
+        name="Thickness (m)",
+        description="Distance that layers of this cloth keep from each other and from colliders. "
+        "Fabrics thinner than 1 mm keep 1 mm, the resolution of contact",
+        default=Cloth.thickness,
+        min=1.0e-5,
+        soft_min=3.0e-4,
+        soft_max=0.01,
+        precision=4,
+        step=0.01,
+    )
+    friction: FloatProperty(
+        name="Friction",
+        description="Coulomb's coefficient of this surface",
+        default=Material.friction,
+        min=0.0,
+        soft_max=1.3,
+        precision=2,
+        step=1,
+    )
+    air_drag: FloatProperty(
+        name="Air Drag",
+        description="Drag coefficient of the sheet in still air; 0 is vacuum",
+        default=Material.air_drag,
+        min=0.0,
+        soft_max=3.0,
+        precision=2,
+        step=10,
+    )
+    pin_group: StringProperty(
+        name="Pin Group",
+        description="Vertices of this group follow the animated mesh: weight 1 holds them, less pulls them",
+    )
+    cache_key: StringProperty(
+        name="Cache Key",
+        description="File name of this cloth's cache, kept when the object is renamed",
+        options={"HIDDEN"},
+    )
+
+
+class ColliderProperties(bpy.types.PropertyGroup):
+    """One collider; names and units as `gpu_core.scene.scene.Collider`."""
+
+    thickness: FloatProperty(
+        name="Thickness (m)",
+        description="Distance that cloth keeps from this surface",
+        default=Collider.thickness,
+        min=1.0e-5,
+        soft_min=3.0e-4,
+        soft_max=0.05,
+        precision=4,
+        step=0.01,
+    )
+    friction: FloatProperty(
+        name="Friction",
+        description="Coulomb's coefficient of this surface",
+        default=Collider.friction,
+        min=0.0,
+        soft_max=1.3,
+        precision=2,
+        step=1,
+    )
+
+
+class ObjectProperties(bpy.types.PropertyGroup):
+    """`object.taffeta`."""
+
+    role: EnumProperty(
+        name="Role",
+        description="What this object is in the simulation",
+        items=ROLES,
+        default="NONE",
+        update=roster.forget,
+    )
+    cloth: PointerProperty(type=ClothProperties)
+    collider: PointerProperty(type=ColliderProperties)
+
+
+class SceneProperties(bpy.types.PropertyGroup):
+    """`scene.taffeta`; names and units as `gpu_core.scene.scene.Settings`."""
+
+    step_rate: FloatProperty(
+        name="Steps per Second",
+        description="Solver steps per second of scene time, rounded to whole steps per frame",
+        default=Settings.step_rate,
+        min=1.0,
+        soft_min=48.0,
+        soft_max=600.0,
+        precision=0,
+        step=2400,
+    )
+    tolerance: FloatProperty(
+        name="Tolerance (m/s)",
+        description="A step has converged when no vertex is still corrected faster than this: smaller is slower and "
+        "nearer to the exact solution",
+        default=Settings.tolerance,
+        min=1.0e-5,
+        soft_min=1.0e-3,
+        soft_max=1.0,
+        precision=4,
+        step=0.1,
+    )
+    solver: EnumProperty(
+        name="Solver",
+        description="The method that computes the motion",
+        items=(("NDB", "NDB", "Non-distance barriers with subspace reuse"),),
+        default="NDB",
+    )
+    preset: EnumProperty(
+        name="Variant",
+        description="Which choices the solver makes where the published method leaves several",
+        items=(
+            ("DEFAULT", "Default", "What proved robust"),
+            ("PAPER", "Paper", "As published, for comparison"),
+        ),
+        default="DEFAULT",
+    )
+    backend: EnumProperty(
+        name="Device",
+        description="Where the solver runs",
+        items=(
+            ("AUTO", "Automatic", "The graphics card if there is a usable one, else the processor"),
+            ("CPU", "CPU", "The processor"),
+            ("CUDA", "CUDA", "An NVIDIA graphics card"),
+        ),
+        default="AUTO",
+    )
+    self_collision: BoolProperty(
+        name="Self Collision",
+        description="Keep the cloth from passing through itself",
+        default=Settings.self_collision,
+    )
+    strict_start: BoolProperty(
+        name="Refuse Tangled Start",
+        description="Refuse to bake when meshes intersect at the start frame, instead of freeing those places "
+        "until they have separated",
+        default=Settings.strict_start,
+    )
+    live_steps: IntProperty(
+        name="Steps per Frame",
+        description="Solver steps of a frame in Live: one is fastest and damps most",
+        default=2,
+        min=1,
+        soft_max=8,
+    )
+    live_coarseness: FloatProperty(
+        name="Coarseness",
+        description="How many times the bake's tolerance is good enough for Live",
+        default=5.0,
+        min=0.1,
+        soft_min=1.0,
+        soft_max=10.0,
+        precision=1,
+        step=100,
+    )
+    live_timeline: BoolProperty(
+        name="Play Timeline",
+        description="Let the timeline run with Live, to its end; otherwise it stands still, and the cloth settles",
+        default=True,
+    )
+    grab_radius: FloatProperty(
+        name="Grab Radius (m)",
+        description="How far along the cloth the mouse takes hold of it, fading outwards",
+        default=0.1,
+        min=0.0,
+        soft_max=0.5,
+        precision=3,
+        step=1,
+    )
+    grab_strength: FloatProperty(
+        name="Grab Strength",
+        description="How firmly the mouse holds the cloth: strong is quick and stretches it more",
+        default=0.5,
+        min=0.0,
+        max=0.99,
+        precision=2,
+        step=1,
+    )
+    cache_folder: StringProperty(
+        name="Cache Folder",
+        description="Where the bake is written; empty means taffeta_cache beside the .blend file. "
+        "A leading // is the .blend file's folder",
+        subtype="DIR_PATH",
+        # Blender 4.5 warns about // paths without this option, Blender 4.2 does not know it.
+        options={"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else {"ANIMATABLE"},
+    )
+    cache_key: StringProperty(
+        name="Cache Key",
+        description="Folder name of this scene's caches, kept when the scene is renamed",
+        options={"HIDDEN"},
+    )
+
+
+CLASSES = (ClothProperties, ColliderProperties, ObjectProperties, SceneProperties)
+_register_classes, _unregister_classes = bpy.utils.register_classes_factory(CLASSES)
+
+
+def register() -> None:
+    _register_classes()
+    bpy.types.Object.taffeta = PointerProperty(type=ObjectProperties)
+    bpy.types.Scene.taffeta = PointerProperty(type=SceneProperties)
+
+
+def unregister() -> None:
+    del bpy.types.Scene.taffeta
+    del bpy.types.Object.taffeta
+    _unregister_classes()

@@ -1,0 +1,241 @@
+"""Reading one object over the frames: the evaluated mesh, in world space and metres."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+
+from ...gpu_core.scene.scene import Array, Cloth, Collider, FloatArray, IntArray, Material, Pins, SceneError, Settings
+from . import frozen_shape, modifier
+from . import mesh as mesh_arrays
+
+
+def number(value: float) -> float:
+    """The shortest decimal of a float32 property: 0.06, not 0.05999999865889549."""
+    return float(str(np.float32(value)))
+
+
+class Reader(ABC):
+    """Reads the same object at each frame of the range, first frame first; `finish` gives what `Scene` wants.
+
+    Raises:
+        SceneError: from every method, naming the object and the mend.
+    """
+
+    def __init__(self, item: bpy.types.Object, settings: Settings) -> None:
+        self.item = item
+        self.settings = settings
+        _require_mesh(item)
+
+    def read(self, depsgraph: bpy.types.Depsgraph, frame: int) -> None:
+        with evaluated_mesh(self.item, depsgraph, frame) as (mesh, matrix):
+            if frame == self.settings.frame_start:
+                self.vertices = len(mesh.vertices)
+                self._read_start(mesh, matrix, depsgraph)
+            if len(mesh.vertices) != self.vertices:
+                raise SceneError(
+                    self.item.name,
+                    f"the mesh has {len(mesh.vertices)} vertices at frame {frame} but {self.vertices} at frame "
+                    f"{self.settings.frame_start}",
+                    "Remove the modifier or the animation that changes the number of vertices",
+                )
+            self._read_frame(mesh, matrix, frame - self.settings.frame_start)
+
+    @abstractmethod
+    def _read_start(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None: ...
+
+    @abstractmethod
+    def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array, index: int) -> None: ...
+
+    @abstractmethod
+    def finish(self) -> Cloth | Collider: ...
+
+
+class ClothReader(Reader):
+    def __init__(self, item: bpy.types.Object, settings: Settings, key: str) -> None:
+        super().__init__(item, settings)
+        if item.library is not None:
+            raise SceneError(
+                item.name,
+                f"it is linked from {item.library.filepath}, so it cannot get a modifier",
+                "Make it an override: Object > Library Override > Make",
+            )
+        self.key = key
+        self.world_to_object = np.empty((settings.frames, 4, 4))
+
+    def _read_start(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None:
+        if self.vertices != len(self.item.data.vertices):
+            _refuse_modifier(self.item, depsgraph)
+        self.rest = to_world(mesh_arrays.positions(mesh), matrix)
+        start = frozen_shape.start(self.item)
+        self.start = self.rest.copy() if start is None else to_world(start, matrix)
+        self.triangles = _facing_out(mesh_arrays.triangles(mesh), matrix)
+        self.warp = mesh_arrays.warp_directions(mesh, self.rest)
+        self.pinned, self.pin_weights = self._pin_group(mesh)
+        self.pin_targets = np.empty((self.settings.frames, len(self.pinned), 3))
+
+    def _pin_group(self, mesh: bpy.types.Mesh) -> tuple[IntArray, FloatArray]:
+        name = self.item.taffeta.cloth.pin_group
+        if not name:
+            return np.empty(0, np.int32), np.empty(0, np.float32)
+        group = self.item.vertex_groups.get(name)
+        if group is None:
+            raise SceneError(
+                self.item.name, f"the pin group “{name}” does not exist", "Choose another group or clear the field"
+            )
+        return mesh_arrays.group_weights(mesh, group.index)
+
+    def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array, index: int) -> None:
+        self.world_to_object[index] = np.linalg.inv(matrix)
+        if len(self.pinned):
+            self.pin_targets[index] = to_world(mesh_arrays.positions(mesh)[self.pinned], matrix)
+
+    def finish(self) -> Cloth:
+        chosen = self.item.taffeta.cloth
+        soft = bool((self.pin_weights < 1).any())
+        pins = Pins(self.pinned, _once(self.pin_targets), self.pin_weights if soft else None)
+        return Cloth(
+            name=self.item.name,
+            triangles=self.triangles,
+            rest_positions=self.rest,
+            positions=self.start,
+            material=material(self.item),
+            warp=self.warp,
+            pins=pins if len(self.pinned) else None,
+            thickness=number(chosen.thickness),
+            world_to_object=_once(self.world_to_object),
+            key=self.key,
+        )
+
+
+class ColliderReader(Reader):
+    @property
+    def surface(self) -> bpy.types.PropertyGroup:
+        """Where its friction and thickness are set."""
+        return self.item.taffeta.collider
+
+    def _read_start(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None:
+        self.triangles = _facing_out(mesh_arrays.triangles(mesh), matrix)
+        self.positions = np.empty((self.settings.frames, self.vertices, 3), np.float32)
+
+    def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array, index: int) -> None:
+        self.positions[index] = to_world(mesh_arrays.positions(mesh), matrix)
+
+    def finish(self) -> Collider:
+        chosen = self.surface
+        return Collider(
+            name=self.item.name,
+            triangles=self.triangles,
+            positions=_once(self.positions),
+            friction=number(chosen.friction),
+            thickness=number(chosen.thickness),
+        )
+
+
+class PlayedReader(ColliderReader):
+    """A cloth that was baked before and is a body for the others."""
+
+    @property
+    def surface(self) -> bpy.types.PropertyGroup:
+        return self.item.taffeta.cloth
+
+
+def material(item: bpy.types.Object) -> Material:
+    """The fabric of a cloth object, as the user set it."""
+    chosen = item.taffeta.cloth
+    return Material(
+        density=number(chosen.density),
+        stretch_warp=number(chosen.stretch_warp),
+        stretch_weft=number(chosen.stretch_weft),
+        shear=number(chosen.shear),
+        bend=number(chosen.bend),
+        bend_friction=number(chosen.bend_friction),
+        strain_limit=number(chosen.strain_limit),
+        softening=number(chosen.softening),
+        friction=number(chosen.friction),
+        air_drag=number(chosen.air_drag),
+    )
+
+
+def _require_mesh(item: bpy.types.Object) -> None:
+    # A linked file that is gone leaves a placeholder, which would pass for an empty object.
+    lost = next((part for part in (item, item.data) if part is not None and part.is_missing), None)
+    if lost is not None:
+        raise SceneError(
+            item.name,
+            f"it is missing from the linked file {lost.library.filepath}",
+            "Restore that file (File > External Data > Find Missing Files) or remove the object",
+        )
+    if item.type != "MESH":
+        kind = item.bl_rna.properties["type"].enum_items[item.type].name
+        raise SceneError(
+            item.name, f"it is of type {kind}, not a mesh", "Convert it (Object > Convert > Mesh) or give it no role"
+        )
+    if item.mode == "EDIT":
+        item.update_from_editmode()
+
+
+def _refuse_modifier(item: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> None:
+    """Name the modifier above our cache that changes the number of vertices."""
+    above = list(item.modifiers)[: modifier.place(item)]
+    for index, suspect in enumerate(above):
+        with modifier.suspended(above[index + 1 :]):
+            depsgraph.update()
+            count = len(item.evaluated_get(depsgraph).data.vertices)
+        if count != len(item.data.vertices):
+            raise SceneError(
+                item.name,
+                f"the modifier “{suspect.name}” changes the number of vertices above “{modifier.NAME}” "
+                f"({len(item.data.vertices)} to {count})",
+                f"Apply it, or move it below “{modifier.NAME}”",
+            )
+    raise SceneError(item.name, "its modifiers change the number of vertices", "Apply them")
+
+
+@contextmanager
+def evaluated_mesh(
+    item: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame: int
+) -> Iterator[tuple[bpy.types.Mesh, Array]]:
+    """(mesh, (4, 4) from its space to the world, m) as Blender shows the object now. frame: of now, for errors."""
+    evaluated = item.evaluated_get(depsgraph)
+    if not evaluated.is_evaluated:
+        raise SceneError(
+            item.name,
+            "it is disabled in the viewport, or its collection is, so Blender does not evaluate it",
+            "Enable it (screen icon in the Outliner; the eye may stay closed) or set its role to None",
+        )
+    matrix = object_to_world(evaluated, depsgraph, frame)
+    try:
+        yield evaluated.to_mesh(), matrix
+    finally:
+        evaluated.to_mesh_clear()
+
+
+def object_to_world(evaluated: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame: int) -> Array:
+    """(4, 4), to metres. Negative and non-uniform scale are fine, zero is not."""
+    matrix = np.array(evaluated.matrix_world, np.float64)
+    matrix[:3] *= depsgraph.scene.unit_settings.scale_length
+    if not np.isfinite(matrix).all():
+        raise SceneError(evaluated.name, f"its transform is not a number at frame {frame}", "Repair its animation")
+    if np.linalg.matrix_rank(matrix[:3, :3]) < 3:
+        raise SceneError(evaluated.name, f"its scale is 0 at frame {frame}", "Give it a scale other than 0")
+    return matrix
+
+
+def to_world(points: FloatArray, matrix: Array) -> Array:
+    """(N, 3) points of an object in the world, m. matrix: (4, 4)."""
+    return points.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def _facing_out(triangles: IntArray, matrix: Array) -> IntArray:
+    """A mirroring transform turns a mesh inside out; turn it back."""
+    return triangles[:, ::-1].copy() if np.linalg.det(matrix[:3, :3]) < 0 else triangles
+
+
+def _once(frames: np.ndarray) -> np.ndarray:
+    """What is the same in all frames (F, …) is stored once (1, …)."""
+    return frames[:1].copy() if (frames == frames[:1]).all() else frames

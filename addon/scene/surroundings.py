@@ -1,0 +1,73 @@
+"""What Live has to be told of the scene as it is now: bodies, pins, and the spaces of the cloths' objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ...gpu_core.scene.scene import Scene, SceneError
+from . import mesh as mesh_arrays
+from . import modifier
+from .gather import Members
+from .reader import evaluated_mesh, to_world
+
+Place = npt.NDArray[Any]
+
+
+class Surroundings:
+    """Remembers where everything was, so that only what has moved is told. Objects by number: undo replaces them."""
+
+    def __init__(self, present: Members, scene: Scene) -> None:
+        """present: the members that `scene` was read from, in its order."""
+        self._cloths = [item.session_uid for item in present.cloths]
+        self._colliders = [item.session_uid for item in present.colliders]
+        self._pinned = {k: cloth.pins.vertices for k, cloth in enumerate(scene.cloths) if cloth.pins is not None}
+        self._places: dict[str, Place] = {
+            **{f"collider_{k:03}": np.asarray(body.positions[0]) for k, body in enumerate(scene.colliders)},
+            **{f"pins_{k:03}": cloth.pins.targets[0] for k, cloth in enumerate(scene.cloths) if cloth.pins is not None},
+            **{f"space_{k:03}": np.asarray(cloth.world_to_object)[0] for k, cloth in enumerate(scene.cloths)},
+        }
+
+    def are_there(self, scene: bpy.types.Scene) -> bool:
+        """Is every object still in the scene?"""
+        return {*self._cloths, *self._colliders} <= {item.session_uid for item in scene.objects}
+
+    def without_simulation(self, scene: bpy.types.Scene) -> AbstractContextManager[None]:
+        """While it lasts, pinned cloth is evaluated as its pins need it: as it is above our modifiers."""
+        items = _by_number(scene)
+        pinned = [items[self._cloths[k]] for k in self._pinned]
+        return modifier.suspended(own for item in pinned for own in list(item.modifiers)[modifier.place(item) :])
+
+    def moved(self, depsgraph: bpy.types.Depsgraph, frame: int) -> dict[str, Place]:
+        """What is elsewhere than at the last call, by the names of `gpu_core.live.live.Live.move`.
+
+        frame: the current one, for errors. Raises SceneError, also where a mesh has other vertices than before.
+        """
+        moved = {}
+        for item, name, place in self._read(depsgraph, frame):
+            if place.shape != self._places[name].shape:
+                raise SceneError(item.name, "its mesh has other vertices than when Live began", "Start Live again")
+            if not np.array_equal(place, self._places[name]):
+                moved[name] = self._places[name] = place
+        return moved
+
+    def _read(self, depsgraph: bpy.types.Depsgraph, frame: int) -> Iterator[tuple[bpy.types.Object, str, Place]]:
+        items = _by_number(depsgraph.scene)
+        for k, uid in enumerate(self._colliders):
+            with evaluated_mesh(items[uid], depsgraph, frame) as (mesh, matrix):
+                yield items[uid], f"collider_{k:03}", to_world(mesh_arrays.positions(mesh), matrix).astype(np.float32)
+        for k, uid in enumerate(self._cloths):
+            with evaluated_mesh(items[uid], depsgraph, frame) as (mesh, matrix):
+                yield items[uid], f"space_{k:03}", np.linalg.inv(matrix)
+                if k in self._pinned:
+                    every = to_world(mesh_arrays.positions(mesh), matrix)
+                    yield items[uid], f"pins_{k:03}", every[self._pinned[k][self._pinned[k] < len(every)]]
+
+
+def _by_number(scene: bpy.types.Scene) -> dict[int, bpy.types.Object]:
+    return {item.session_uid: item for item in scene.objects}

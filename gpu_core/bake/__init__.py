@@ -1,0 +1,1 @@
+"""A bake: the processes that fill a cache from a job."""

@@ -1,0 +1,102 @@
+"""The certificate of a frame: what is known of it, from the solver's own report and from the exact check.
+
+The report says what the solver could not do (steps it did not finish, pairs it had to release); the exact check, which
+shares no code with the solver, says whether the frame on disk intersects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..files import json_lines
+from ..files.cache import CERTIFICATES, REPORTS
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """One frame of a cache."""
+
+    frame: int
+    intersections: int | None = None  #: edges that meet triangles in the frame on disk; None = not checked
+    findings: tuple[str, ...] = ()  #: the first of them in words
+    largest_stretch: float = 1.0  #: longest edge relative to its rest length
+    smallest_gap: float | None = None  #: of any pair, m; None where nothing is near
+    steps: int = 0
+    unfinished_steps: int = 0  #: steps that ran out of iterations
+    late_steps: int = 0  #: steps at whose end a body had not arrived
+    strained_steps: int = 0  #: steps that ended with cloth beyond its strain limit
+    heated_steps: int = 0  #: steps that gave cloth which nothing holds more energy than it had
+    released: tuple[str, ...] = ()  #: bodies that had no room, and objects that cross since
+    faults: tuple[str, ...] = ()  #: objects that cross although nothing was released there
+    tangled: int = 0  #: pairs left alone because they intersect since the start or a release
+
+    @property
+    def clean(self) -> bool:
+        """Nothing crosses, nothing was released, and every step was solved to its tolerance, limits and energy."""
+        return self.intersections == 0 and not self.troubles
+
+    @property
+    def troubles(self) -> list[str]:
+        """What is not clean about the frame, most serious first; empty where it is clean or only unchecked."""
+        texts = []
+        if self.intersections:
+            texts.append(f"{self.intersections} intersections")
+        texts += [f"fault: {fault}" for fault in self.faults]
+        if self.released:
+            texts.append(f"no room between {', '.join(self.released)}")
+        if self.unfinished_steps:
+            texts.append(f"{self.unfinished_steps} of {self.steps} steps not solved to the tolerance")
+        if self.strained_steps:
+            texts.append(f"cloth beyond its strain limit after {self.strained_steps} of {self.steps} steps")
+        if self.heated_steps:
+            texts.append(f"free cloth gained energy in {self.heated_steps} of {self.steps} steps")
+        return texts
+
+
+def read(folder: Path) -> list[Certificate]:
+    """The certificates of a cache folder, by frame. Raises CacheError (damaged), DiskError."""
+    checks = {line["frame"]: line for line in json_lines.read(Path(folder) / CERTIFICATES)}
+    reports = json_lines.read(Path(folder) / REPORTS)
+    return [certificate(report, checks.get(report["frame"], {})) for report in reports]
+
+
+def certificate(report: Mapping[str, Any], check: Mapping[str, Any]) -> Certificate:
+    """From a line of frames.jsonl and the line of certificates.jsonl of that frame ({} where it is not checked)."""
+    return Certificate(
+        frame=report["frame"],
+        intersections=check.get("intersections"),
+        findings=tuple(check.get("findings", ())),
+        largest_stretch=report.get("largest_stretch", 1.0),
+        smallest_gap=report.get("smallest_gap"),
+        steps=report.get("steps", 0),
+        unfinished_steps=report.get("unfinished_steps", 0),
+        late_steps=report.get("late_steps", 0),
+        strained_steps=report.get("strained_steps", 0),
+        heated_steps=report.get("heated_steps", 0),
+        released=tuple(report.get("released", ())),
+        faults=tuple(report.get("faults", ())),
+        tangled=report.get("tangled", 0),
+    )
+
+
+def summary(certificates: Iterable[Certificate]) -> str:
+    """“48 frames: none intersects, …” in one line."""
+    every = list(certificates)
+    crossing = sum(bool(entry.intersections) for entry in every)
+    unchecked = sum(entry.intersections is None for entry in every)
+    texts = [f"{crossing} of {len(every)} frames intersect" if crossing else f"none of {len(every)} frames intersects"]
+    if unchecked:
+        texts[0] = f"{crossing} of {len(every) - unchecked} checked frames intersect, {unchecked} are unchecked"
+    for word, count in (
+        ("released pairs", sum(bool(entry.released) for entry in every)),
+        ("faults", sum(bool(entry.faults) for entry in every)),
+        ("unfinished steps", sum(bool(entry.unfinished_steps) for entry in every)),
+        ("cloth beyond its strain limit", sum(bool(entry.strained_steps) for entry in every)),
+        ("energy from nowhere", sum(bool(entry.heated_steps) for entry in every)),
+    ):
+        if count:
+            texts.append(f"{count} with {word}")
+    return ", ".join(texts)

@@ -1,0 +1,59 @@
+"""A scene that begins in the middle of its own cache: the frames before stay as an earlier bake made them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ..check.scene_check import to_world
+from ..files.cache import CacheError, frames_path
+from ..files.point_cache import read_frames
+from ..scene.scene import Cloth, Collider, Scene
+
+Frames = TypeVar("Frames", bound=npt.NDArray[np.generic])
+
+
+def continued(scene: Scene, cache: Path, kept: int) -> Scene:
+    """The scene from frame number `kept` (1 is the first) on, where the cache has it, and as fast as it moves there.
+
+    The speed is that of the last two frames, so it is the mean over a frame and not what the solver's last step had:
+    going on so is not the same as never having stopped.
+
+    Raises CacheError where the cache has fewer frames or other cloths, DiskError.
+    """
+    first = scene.settings.frame_start + kept - 1
+    settings = replace(scene.settings, frame_start=first)
+    cloths = tuple(_cloth(cloth, cache, kept, scene.settings.fps) for cloth in scene.cloths)
+    return Scene(cloths, tuple(_collider(collider, kept) for collider in scene.colliders), settings)
+
+
+def _cloth(cloth: Cloth, cache: Path, kept: int, fps: float) -> Cloth:
+    frames = read_frames(frames_path(cache, cloth.cache_key))
+    if len(frames) < kept or frames.shape[1:] != cloth.positions.shape:
+        raise CacheError(f"The cache of {cloth.name} does not reach there", "Bake from the start")
+    last = to_world(cloth, frames[kept - 1], kept - 1)
+    velocities = cloth.velocities
+    if kept > 1:
+        velocities = (last - to_world(cloth, frames[kept - 2], kept - 2)) * fps
+    pins = cloth.pins and replace(cloth.pins, targets=_rest_of(cloth.pins.targets, kept))
+    spaces = cloth.world_to_object
+    return replace(
+        cloth,
+        positions=last,
+        velocities=velocities,
+        pins=pins,
+        world_to_object=None if spaces is None else _rest_of(spaces, kept),
+    )
+
+
+def _collider(collider: Collider, kept: int) -> Collider:
+    return replace(collider, positions=_rest_of(collider.positions, kept))
+
+
+def _rest_of(frames: Frames, kept: int) -> Frames:
+    rest: Frames = frames[kept - 1 :] if len(frames) > 1 else frames  # type: ignore[assignment]
+    return rest

@@ -1,0 +1,169 @@
+"""The parent's side of a bake: starts the worker, listens, and survives whatever happens to it. No bpy, no SciPy."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import signal
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal
+
+from ..files.cache import CANCEL, LOG, PAUSE
+from ..files.disk import disk_errors, make_folder
+from .worker_process import Listener, end_of_log, ending, send_signal, start
+
+PATIENCE = 3.0  #: seconds a worker may take for the step it works on after `cancel`, before it is killed
+RECENT = 8  #: frames that the estimate of the remaining time averages
+
+
+class BakeProcess:
+    """A worker process that bakes a job folder into a cache folder. Starts when made; call `poll` now and then.
+
+    Attributes:
+        state: starting, running, done, cancelled or failed.
+        frames: frames of the whole range; done: how many are in the cache; frame: the last one's scene frame.
+        backend, device: what the worker runs on, once it says so.
+        warnings: what it warned of.
+        error, error_kind, error_object: why it failed: scene, backend, solver, disk, or crash where it could not say.
+        exit_code: of the process once it has ended; negative is the signal that ended it.
+    """
+
+    def __init__(
+        self,
+        job: Path,
+        cache: Path,
+        *,
+        resume: bool = False,
+        keep: int = 0,
+        backend: str = "",
+        libraries: Sequence[Path] = (),
+        gives_way: bool = False,
+    ) -> None:
+        """resume, keep, backend: see `bake.bake`. libraries: folders that come first on the worker's module path.
+        gives_way: somebody looks at a window meanwhile, which comes first on the processors.
+
+        Raises DiskError (the cache folder).
+        """
+        self.state: Literal["starting", "running", "done", "cancelled", "failed"] = "starting"
+        self.frames = self.done = 0
+        self.frame: int | None = None
+        self.backend = self.device = self.error = self.error_kind = self.error_object = ""
+        self.warnings: list[str] = []
+        self.exit_code: int | None = None
+        self._cache = Path(cache).resolve()
+        self._seconds: deque[float] = deque(maxlen=RECENT)
+        self._last_event = ""
+        self._deadline: float | None = None  # set by cancel
+        self._stopped_by_us = False
+        make_folder(self._cache)
+        with disk_errors(self._cache):
+            for name in (CANCEL, PAUSE):
+                (self._cache / name).unlink(missing_ok=True)
+            how = ["--resume"] if resume else ["--keep", str(keep)] if keep else []
+            how += ["--backend", backend] if backend else []
+            how += ["--gives-way"] if gives_way else []
+            with open(self._cache / LOG, "wb") as log:
+                arguments = [str(Path(job).resolve()), "--cache", str(self._cache), *how]
+                self._process = start("gpu_core.bake.worker", arguments, log, libraries)
+        self._listener = Listener(self._process)
+        atexit.register(self.kill)
+
+    @property
+    def running(self) -> bool:
+        return self.state in ("starting", "running")
+
+    @property
+    def eta(self) -> float | None:
+        """Seconds to go at the pace of the last frames, or None before there is one."""
+        if not self._seconds or not self.running:
+            return None
+        return (self.frames - self.done) * sum(self._seconds) / len(self._seconds)
+
+    def poll(self) -> list[dict[str, Any]]:
+        """Events since the last call, without waiting; updates every attribute."""
+        ended = self._process.poll() is not None
+        events = self._listener.events(ended)
+        for event in events:
+            self._take(event)
+        if ended and self.running:
+            self._finish()
+        elif self._deadline is not None and time.monotonic() > self._deadline:
+            send_signal(self._process, getattr(signal, "SIGKILL", signal.SIGTERM))
+        return events
+
+    def follow(self, interval: float = 0.1) -> Iterator[dict[str, Any]]:
+        """Events until the worker has ended, waiting between them."""
+        while self.running:
+            yield from self.poll()
+            if self.running:
+                time.sleep(interval)
+
+    def pause(self) -> None:
+        """Let the worker wait after the step it works on. It keeps its memory. Raises DiskError."""
+        with disk_errors(self._cache / PAUSE):
+            (self._cache / PAUSE).touch()
+
+    def proceed(self) -> None:
+        """End a pause. Raises DiskError."""
+        with disk_errors(self._cache / PAUSE):
+            (self._cache / PAUSE).unlink(missing_ok=True)
+
+    def cancel(self) -> None:
+        """Ask the worker to stop after the step it works on. `poll` goes on until state is cancelled; a worker that
+        does not listen within PATIENCE seconds is killed, which costs it no frame that is on disk."""
+        if not self.running or self._deadline is not None:
+            return
+        self._stopped_by_us = True
+        self._deadline = time.monotonic() + PATIENCE
+        with suppress(OSError):  # on a full disk the signal must do
+            (self._cache / CANCEL).touch()
+        if os.name == "posix":  # elsewhere terminate would be a kill
+            send_signal(self._process, signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End the worker at once and wait for that. The frames on disk stay good."""
+        if self._process.poll() is None:
+            self._stopped_by_us = True
+            send_signal(self._process, getattr(signal, "SIGKILL", signal.SIGTERM))
+            self._process.wait()
+        self.poll()
+
+    def _take(self, event: dict[str, Any]) -> None:
+        kind = event["event"]
+        self._last_event = kind
+        if kind == "start":
+            self.state = "running"
+            self.frames, self.backend, self.device = event["frames"], event["backend"], event["device"]
+        elif kind == "warning":
+            self.warnings.append(event["text"])
+        elif kind == "frame":
+            self.frame, self.done = event["frame"], event["done"]
+            if event["seconds"]:  # the first frame is the start state and takes no time
+                self._seconds.append(event["seconds"])
+        elif kind == "error":
+            self.error, self.error_kind, self.error_object = event["text"], event["kind"], event["object"]
+
+    def _finish(self) -> None:
+        self.exit_code = self._process.returncode
+        atexit.unregister(self.kill)
+        if self.exit_code == 0 and self._last_event == "done":
+            self.state, self.done = "done", self.frames
+        elif self._last_event == "cancelled" or (self._stopped_by_us and not self.error):
+            self.state = "cancelled"
+        else:
+            self.state = "failed"
+            if not self.error:
+                self.error, self.error_kind = self._crash(), "crash"
+        for name in (CANCEL, PAUSE):
+            with suppress(OSError):
+                (self._cache / name).unlink(missing_ok=True)
+
+    def _crash(self) -> str:
+        where = "before the first frame" if self.frame is None else f"after frame {self.frame}"
+        kept = "" if self.frame is None else " The frames so far are kept: resume to go on."
+        tail = end_of_log(self._cache / LOG)
+        return f"The worker ended with {ending(self.exit_code or 0)} {where}.{kept}" + (f"\n{tail}" if tail else "")

@@ -1,0 +1,1 @@
+"""The judge of intersections: exact, in double, and independent of contact, elasticity and solvers."""

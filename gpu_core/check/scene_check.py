@@ -1,0 +1,112 @@
+"""Is one frame of a scene free of intersections? Asks `intersection` and answers in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..scene.scene import Array, Cloth, Collider, Scene
+from .intersection import intersections, unique_edges
+
+
+@dataclass(frozen=True)
+class Finding:
+    """An edge that passes through, or touches, a triangle."""
+
+    frame: int
+    edge_object: str
+    edge: tuple[int, int]  #: vertex indices within edge_object
+    triangle_object: str
+    triangle: int  #: index within triangle_object's triangles
+    place: tuple[float, float, float]  #: middle of the edge, world, m
+
+    def __str__(self) -> str:
+        x, y, z = self.place
+        return (
+            f"frame {self.frame}: the edge {self.edge[0]}–{self.edge[1]} of {self.edge_object} meets triangle "
+            f"{self.triangle} of {self.triangle_object} near ({x:.4g}, {y:.4g}, {z:.4g})"
+        )
+
+
+def to_world(cloth: Cloth, cached: npt.NDArray[np.float32], frame_index: int) -> Array:
+    """World positions (N, 3), m, float64, of a cached frame (N, 3) in object space. frame_index counts from 0."""
+    positions = np.asarray(cached, np.float64)
+    if cloth.world_to_object is None:
+        return positions
+    matrices = cloth.world_to_object
+    object_to_world = np.linalg.inv(np.asarray(matrices[frame_index if len(matrices) > 1 else 0], np.float64))
+    return positions @ object_to_world[:3, :3].T + object_to_world[:3, 3]
+
+
+def check_frame(scene: Scene, frame: int, cached: Sequence[npt.NDArray[np.float32]]) -> list[Finding]:
+    """`SceneCheck.findings` of a single frame."""
+    return SceneCheck(scene).findings(frame, cached)
+
+
+class SceneCheck:
+    """All objects of a scene as one mesh, cloths first, and the way back to names and local indices.
+
+    What is the same in every frame is made once.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        objects: list[Cloth | Collider] = [*scene.cloths, *scene.colliders]
+        self.names = [entry.name for entry in objects]
+        sizes = [len(cloth.positions) for cloth in scene.cloths] + [body.positions.shape[1] for body in scene.colliders]
+        self.vertex_start = np.cumsum([0, *sizes])
+        self.triangle_start = np.cumsum([0, *(len(entry.triangles) for entry in objects)])
+        self.collider_start = int(self.vertex_start[len(scene.cloths)])
+        starts = self.vertex_start[:-1]
+        self.triangles = np.concatenate(
+            [np.asarray(entry.triangles, np.int64) + start for entry, start in zip(objects, starts, strict=True)]
+        )
+        self.edges = unique_edges(self.triangles)
+
+    def findings(self, frame: int, cached: Sequence[npt.NDArray[np.float32]]) -> list[Finding]:
+        """Every edge of every cloth and collider against every triangle, at `frame`.
+
+        Cloth against itself, cloth against cloth and cloth against collider; colliders among themselves are not looked
+        at. Self-intersections count even where the scene has self-collision off: they are in the picture.
+
+        Args:
+            frame: scene frame, within the scene's range.
+            cached: for each cloth its frame (N, 3) as it lies in the cache: object space, float32.
+
+        Raises:
+            ValueError: the frame is outside the range, or vertex counts do not match.
+        """
+        vertices = self._vertices(frame, cached)
+        pairs = intersections(vertices, self.triangles, self.edges, self.collider_start)
+        return [self._finding(frame, vertices, int(edge), int(triangle)) for edge, triangle in pairs]
+
+    def _vertices(self, frame: int, cached: Sequence[npt.NDArray[np.float32]]) -> Array:
+        settings, cloths = self.scene.settings, self.scene.cloths
+        if not settings.frame_start <= frame <= settings.frame_end:
+            raise ValueError(f"frame {frame} is outside {settings.frame_start}..{settings.frame_end}")
+        index = frame - settings.frame_start
+        for cloth, positions in zip(cloths, cached, strict=True):
+            if positions.shape != cloth.positions.shape:
+                text = f"the frame has {len(positions)} vertices, the mesh {len(cloth.positions)}"
+                raise ValueError(f"{cloth.name}: {text}")
+        worlds = [to_world(cloth, positions, index) for cloth, positions in zip(cloths, cached, strict=True)]
+        bodies = [body.positions[index if body.animated else 0] for body in self.scene.colliders]
+        return np.concatenate([*worlds, *(np.asarray(positions, np.float64) for positions in bodies)])
+
+    def _finding(self, frame: int, vertices: Array, edge: int, triangle: int) -> Finding:
+        ends = self.edges[edge]
+        owner = int(np.searchsorted(self.vertex_start, ends[0], "right")) - 1
+        other = int(np.searchsorted(self.triangle_start, triangle, "right")) - 1
+        first, second = (int(end - self.vertex_start[owner]) for end in ends)
+        x, y, z = vertices[ends].mean(axis=0).tolist()
+        return Finding(
+            frame,
+            self.names[owner],
+            (first, second),
+            self.names[other],
+            int(triangle - self.triangle_start[other]),
+            (x, y, z),
+        )

@@ -1,0 +1,1 @@
+"""A simulation that follows the viewport, in a process of its own."""

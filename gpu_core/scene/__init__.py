@@ -1,0 +1,1 @@
+"""The scene as plain data: cloths, colliders, materials, meshes."""

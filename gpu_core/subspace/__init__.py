@@ -1,0 +1,1 @@
+"""Modes of the rest-shape matrix, and the aggregates that find them."""

@@ -1,0 +1,198 @@
+"""Several scenes and files never mix their caches, and a file saved elsewhere still plays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from taffeta.addon.bake import save_as, session
+from taffeta.addon.bake.state import Phase
+from taffeta.addon.cache import place as cache_place
+from taffeta.addon.cache import status
+from taffeta.addon.scene import modifier
+from taffeta.gpu_core.files import cache
+from taffeta.gpu_core.files.cache import CacheState
+from taffeta.tests.addon.baking import begin, end, folder, frames, played, until_frame
+
+
+def cloth() -> bpy.types.Object:
+    return bpy.data.objects["Cloth"]
+
+
+def save(path: Path) -> None:
+    path.parent.mkdir(exist_ok=True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+
+
+@pytest.fixture
+def unsaved(scene, make_cloth, make_collider, tmp_path, monkeypatch):
+    """A file that was never saved, in a Blender with a window: there its bake goes to the temporary folder."""
+    make_cloth(), make_collider()
+    scene.taffeta.backend = "CPU"
+    monkeypatch.setattr(cache_place, "temporary", lambda scene: Path(bpy.app.tempdir) / "taffeta_cache" / scene.name)
+    monkeypatch.setattr(cache_place, "target", target_with_window(cache_place.target))
+    yield scene
+    session.close()
+
+
+def target_with_window(target):
+    def place(scene, blend=None, garments=None):
+        return target(scene, blend, garments) if bpy.data.filepath else cache_place.temporary(scene)
+
+    return place
+
+
+# Save As
+
+
+def test_a_copy_plays_the_first_files_cache_and_bakes_into_its_own(saved_scene, tmp_path):
+    bpy.ops.taffeta.bake()
+    bpy.ops.wm.save_mainfile()
+    first = folder(saved_scene)
+    before = cache.frames_path(first, "Cloth").read_bytes()
+    save(tmp_path / "deeper" / "copy.blend")
+    scene = bpy.context.scene
+    np.testing.assert_array_equal(played(cloth(), 4), frames(first)[3])
+    assert status.held(cloth()).foreign == str(tmp_path / "shot.blend")
+    cloth().taffeta.cloth.air_drag = 3.0
+    bpy.ops.taffeta.bake()
+    assert folder(scene) == tmp_path / "deeper" / "taffeta_cache" / "copy" / "Scene"
+    assert cache_place.played(cloth()) == folder(scene)
+    assert cache.frames_path(first, "Cloth").read_bytes() == before
+
+
+def test_freeing_the_copy_leaves_the_first_files_cache(saved_scene, tmp_path):
+    bpy.ops.taffeta.bake()
+    bpy.ops.wm.save_mainfile()
+    first = folder(saved_scene)
+    save(tmp_path / "copy.blend")
+    bpy.ops.taffeta.free()
+    assert modifier.find(cloth()) is None
+    assert cache.inspect(first)[0] is CacheState.READY
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    np.testing.assert_array_equal(played(cloth(), 4), frames(first)[3])
+
+
+def test_resuming_in_the_copy_takes_a_copy_of_what_is_done(saved_scene, tmp_path):
+    saved_scene.frame_end = 12
+    bpy.ops.taffeta.bake()
+    unbroken = cache.frames_path(folder(saved_scene), "Cloth").read_bytes()
+    bake = until_frame(begin(), 3)
+    bake.handle({"event": "cancel"})
+    end(bake)
+    first = folder(saved_scene)
+    held = cache.inspect(first)
+    bpy.ops.wm.save_mainfile()
+    save(tmp_path / "copy.blend")
+    assert bpy.ops.taffeta.bake(resume=True) == {"FINISHED"}
+    assert cache_place.played(cloth()) == tmp_path / "taffeta_cache" / "copy" / "Scene"
+    assert cache.frames_path(cache_place.played(cloth()), "Cloth").read_bytes() == unbroken
+    assert cache.inspect(first) == held
+
+
+def test_a_file_that_was_renamed_keeps_its_cache_for_itself(saved_scene, tmp_path):
+    """Its first name is gone, so nobody else can want it."""
+    bpy.ops.taffeta.bake()
+    bpy.ops.wm.save_mainfile()
+    first = folder(saved_scene)
+    (tmp_path / "shot.blend").rename(tmp_path / "final.blend")
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "final.blend"))
+    assert status.held(cloth()).foreign == ""
+    bpy.ops.taffeta.free()
+    assert not first.exists()
+
+
+def test_a_project_folder_that_was_moved_still_plays_and_is_its_own(saved_scene, tmp_path):
+    save(tmp_path / "project" / "shot.blend")
+    bpy.ops.taffeta.bake()
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.read_homefile(use_empty=True)
+    (tmp_path / "project").rename(tmp_path / "elsewhere")
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "elsewhere" / "shot.blend"))
+    place = folder(bpy.context.scene)
+    assert place.is_relative_to(tmp_path / "elsewhere")
+    np.testing.assert_array_equal(played(cloth(), 4), frames(place)[3])
+    assert status.garment(bpy.context.scene, cloth()) == (CacheState.READY, "4 frames")
+    assert status.held(cloth()).foreign == ""
+
+
+# The first save
+
+
+def test_the_first_save_brings_the_cache_beside_the_file(unsaved, tmp_path):
+    bpy.ops.taffeta.bake()
+    temporary = cache_place.temporary(unsaved)
+    data = cache.frames_path(temporary, "Cloth").read_bytes()
+    save(tmp_path / "shot.blend")
+    place = tmp_path / "taffeta_cache" / "shot" / "Scene"
+    assert cache.frames_path(place, "Cloth").read_bytes() == data
+    assert modifier.find(cloth()).filepath == "//taffeta_cache/shot/Scene/Cloth.pc2"
+    assert not temporary.exists()
+    assert status.garment(unsaved, cloth()) == (CacheState.READY, "4 frames")
+    np.testing.assert_array_equal(played(cloth(), 4), frames(place)[3])
+
+
+def test_saved_for_the_first_time_during_a_bake_the_cache_follows_at_its_end(unsaved, tmp_path):
+    unsaved.frame_end = 30
+    bake = until_frame(begin(), 2)
+    temporary = bake.folder
+    save(tmp_path / "shot.blend")
+    assert cache_place.played(cloth()) == temporary
+    assert end(bake).phase is Phase.DONE
+    assert save_as.settle(unsaved) == []
+    place = tmp_path / "taffeta_cache" / "shot" / "Scene"
+    assert cache_place.played(cloth()) == place
+    assert len(frames(place)) == 30
+
+
+# Several scenes
+
+
+def test_two_scenes_bake_into_folders_of_their_own_even_when_one_is_a_copy(saved_scene):
+    bpy.ops.taffeta.bake()
+    first = folder(saved_scene)
+    before = cache.frames_path(first, "Cloth").read_bytes()
+    with bpy.context.temp_override(scene=saved_scene):
+        bpy.ops.scene.new(type="FULL_COPY")
+    other = next(scene for scene in bpy.data.scenes if scene != saved_scene)
+    assert folder(other) != folder(saved_scene) == first
+    copied = next(item for item in other.objects if item.taffeta.role == "CLOTH")
+    copied.taffeta.cloth.air_drag = 3.0
+    with bpy.context.temp_override(scene=other, view_layer=other.view_layers[0]):
+        bpy.ops.taffeta.bake()
+    assert cache_place.played(copied) == folder(other)
+    assert cache_place.played(cloth()) == first
+    assert cache.frames_path(first, "Cloth").read_bytes() == before
+
+
+def test_one_folder_chosen_for_two_scenes_is_refused_with_the_owner(saved_scene):
+    saved_scene.taffeta.cache_folder = "//shared"
+    bpy.ops.taffeta.bake()
+    with bpy.context.temp_override(scene=saved_scene):
+        bpy.ops.scene.new(type="FULL_COPY")
+    other = next(scene for scene in bpy.data.scenes if scene != saved_scene)
+    with (
+        bpy.context.temp_override(scene=other, view_layer=other.view_layers[0]),
+        pytest.raises(RuntimeError, match="holds the bake of the scene Scene"),
+    ):
+        bpy.ops.taffeta.bake()
+
+
+def test_one_folder_chosen_in_two_files_is_refused_with_the_owner(saved_scene, tmp_path):
+    saved_scene.taffeta.cache_folder = str(tmp_path / "shared")
+    bpy.ops.taffeta.bake()
+    before = cache.frames_path(tmp_path / "shared", "Cloth").read_bytes()
+    save(tmp_path / "other.blend")
+    with pytest.raises(RuntimeError, match=r"holds the bake of .*shot\.blend"):
+        bpy.ops.taffeta.bake()
+    assert cache.frames_path(tmp_path / "shared", "Cloth").read_bytes() == before
+
+
+def test_two_bakes_at_once_into_one_folder_are_refused(saved_scene):
+    """Two Blenders have the same file open."""
+    bpy.ops.taffeta.bake()
+    with cache.locked(folder(saved_scene)), pytest.raises(RuntimeError, match="Another bake writes"):
+        bpy.ops.taffeta.bake()

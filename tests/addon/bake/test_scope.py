@@ -1,0 +1,233 @@
+"""All, selected or stale garments, from the start or the current frame; and what each garment's cache is worth."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from taffeta.addon.cache import place, status
+from taffeta.addon.scene import modifier
+from taffeta.gpu_core.files import cache
+from taffeta.gpu_core.files.cache import CacheState
+from taffeta.gpu_core.files.program import program
+from taffeta.tests.addon.baking import LONG, begin, end, folder, frames, played, until_frame
+
+
+def item(name: str = "Cloth") -> bpy.types.Object:
+    return bpy.data.objects[name]
+
+
+def state(name: str = "Cloth") -> tuple[CacheState, str]:
+    return status.garment(bpy.context.scene, item(name))
+
+
+@pytest.fixture
+def two(saved_scene, make_cloth):
+    """The sheet and another one 20 cm above it."""
+    make_cloth("Upper").location.z = 0.2
+    for cloth in (item(), item("Upper")):
+        cloth.select_set(False)
+    saved_scene.frame_end = 8
+    return saved_scene
+
+
+def select(*names: str) -> None:
+    for cloth in bpy.context.scene.objects:
+        cloth.select_set(cloth.name in names)
+
+
+# Selected
+
+
+def test_a_selected_garment_bakes_alone_and_the_other_one_keeps_its_bytes(two):
+    bpy.ops.taffeta.bake()
+    whole = folder(two)
+    before = cache.frames_path(whole, "Cloth").read_bytes()
+    select("Upper")
+    assert bpy.ops.taffeta.bake(scope="SELECTED") == {"FINISHED"}
+    assert place.played(item("Upper")) == whole / "parts" / "Upper"
+    assert place.played(item()) == whole
+    assert cache.frames_path(whole, "Cloth").read_bytes() == before
+    np.testing.assert_array_equal(played(item("Upper"), 8), frames(whole / "parts" / "Upper", "Upper")[7])
+
+
+def test_the_others_are_bodies_where_they_are_baked(two):
+    """The lower sheet lies still on its pins: the upper one must come to rest above it, not fall through."""
+    lower = item()
+    group = lower.vertex_groups.new(name="Pins")
+    group.add(range(len(lower.data.vertices)), 1.0, "REPLACE")
+    lower.taffeta.cloth.pin_group = "Pins"
+    two.frame_end = 14
+    select("Cloth")
+    bpy.ops.taffeta.bake(scope="SELECTED")
+    select("Upper")
+    bpy.ops.taffeta.bake(scope="SELECTED")
+    heights = played(item("Upper"), 14)[:, 2] + 0.2
+    assert heights.min() > 0  # it would have fallen 1.4 m
+
+
+def test_others_that_are_not_baked_take_no_part(two):
+    select("Upper")
+    bpy.ops.taffeta.bake(scope="SELECTED")
+    assert played(item("Upper"), 8)[:, 2].max() + 0.2 < 0  # through where the other one still lies
+    assert modifier.find(item()) is None
+
+
+def test_without_a_selection_it_says_so(two):
+    with pytest.raises(RuntimeError, match="No cloth is selected"):
+        bpy.ops.taffeta.bake(scope="SELECTED")
+
+
+# Stale
+
+
+def test_a_number_that_changed_makes_the_garment_stale_at_once_and_names_it(saved_scene):
+    bpy.ops.taffeta.bake()
+    assert state() == (CacheState.READY, "4 frames")
+    item().taffeta.cloth.density = 0.5
+    saved_scene.taffeta.tolerance = 0.1
+    item("Floor").taffeta.collider.friction = 0.7
+    assert state() == (
+        CacheState.STALE,
+        "Scene: tolerance is 0.1, was 0.2; Cloth: density is 0.5, was 0.12; Floor: friction is 0.7, was 0.4",
+    )
+    item().taffeta.cloth.density = 0.12
+    saved_scene.taffeta.tolerance = 0.2
+    item("Floor").taffeta.collider.friction = 0.4
+    assert state()[0] is CacheState.READY
+
+
+def test_the_device_does_not_make_it_stale(saved_scene):
+    bpy.ops.taffeta.bake()
+    saved_scene.taffeta.backend = "AUTO"
+    assert state()[0] is CacheState.READY
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda: setattr(item("Floor").location, "x", 0.1), "Floor: its mesh or its motion has changed"),
+        (lambda: setattr(item().data.vertices[3].co, "z", 0.01), "Cloth: its mesh or its place at the first frame"),
+        (lambda: item("Floor").keyframe_insert("location", frame=1) and None, ""),
+    ],
+)
+def test_a_mesh_or_motion_that_changed_is_found_by_the_check(saved_scene, change, reason):
+    bpy.ops.taffeta.bake()
+    change()
+    bpy.ops.taffeta.check()
+    found, why = state()
+    assert (found is CacheState.STALE) == bool(reason)
+    assert reason in why
+
+
+def test_only_what_is_stale_is_baked(two):
+    for name in ("Cloth", "Upper"):
+        select(name)
+        bpy.ops.taffeta.bake(scope="SELECTED")
+    lower, upper = (cache.frames_path(folder(two) / "parts" / key, key) for key in ("Cloth", "Upper"))
+    stamp = lower.stat().st_mtime_ns
+    before = upper.read_bytes()
+    item("Upper").taffeta.cloth.density = 0.5
+    assert bpy.ops.taffeta.bake(scope="STALE") == {"FINISHED"}
+    assert lower.stat().st_mtime_ns == stamp
+    assert upper.read_bytes() != before
+
+
+def test_where_nothing_is_stale_nothing_is_baked(saved_scene):
+    bpy.ops.taffeta.bake()
+    with pytest.raises(RuntimeError, match="Nothing is stale"):
+        bpy.ops.taffeta.bake(scope="STALE")
+
+
+# From the current frame
+
+
+def test_from_the_current_frame_the_frames_before_stay(saved_scene):
+    saved_scene.frame_end = 8
+    bpy.ops.taffeta.bake()
+    before = np.array(frames(folder(saved_scene)))
+    saved_scene.frame_set(4)
+    item().taffeta.cloth.air_drag = 3.0
+    assert bpy.ops.taffeta.bake(from_current=True) == {"FINISHED"}
+    after = frames(folder(saved_scene))
+    np.testing.assert_array_equal(after[:4], before[:4])
+    assert (after[4:] != before[4:]).any()
+    assert state() == (CacheState.READY, "8 frames, the first 4 of an earlier bake")
+
+
+@pytest.mark.parametrize("frame", [9, 8, 0])
+def test_a_frame_that_cannot_be_gone_on_from_is_refused(saved_scene, frame):
+    saved_scene.frame_end = 8
+    bpy.ops.taffeta.bake()
+    before = cache.frames_path(folder(saved_scene), "Cloth").read_bytes()
+    saved_scene.frame_set(frame)
+    with pytest.raises(RuntimeError, match=f"frames 1 to 7, not from {frame}"):
+        bpy.ops.taffeta.bake(from_current=True)
+    assert cache.frames_path(folder(saved_scene), "Cloth").read_bytes() == before
+
+
+def test_without_a_cache_there_is_nothing_to_go_on_from(saved_scene):
+    with pytest.raises(RuntimeError, match="nothing to go on from"):
+        bpy.ops.taffeta.bake(from_current=True)
+
+
+# States
+
+
+def test_a_garment_that_was_never_baked_is_missing(saved_scene):
+    assert state()[0] is CacheState.MISSING
+
+
+def test_a_bake_that_was_cancelled_is_partial(saved_scene):
+    saved_scene.frame_end = LONG
+    bake = until_frame(begin(), 2)
+    bake.handle({"event": "cancel"})
+    end(bake)
+    assert state()[0] is CacheState.PARTIAL
+
+
+def test_a_damaged_byte_is_found_by_the_check_and_named(saved_scene):
+    bpy.ops.taffeta.bake()
+    path = cache.frames_path(folder(saved_scene), "Cloth")
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    bpy.ops.taffeta.check()
+    found, reason = state()
+    assert found is CacheState.CORRUPT
+    assert "Cloth.pc2 is damaged at frame 4" in reason
+
+
+def test_the_bake_of_another_solver_is_stale(saved_scene, monkeypatch):
+    bpy.ops.taffeta.bake()
+    monkeypatch.setattr(status, "program", lambda: "another")
+    status.look(saved_scene)
+    assert state() == (CacheState.STALE, "Another version of Taffeta's solver baked it")
+    assert program() != "another"
+
+
+def test_the_state_survives_reopening(saved_scene):
+    bpy.ops.taffeta.bake()
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    assert state() == (CacheState.READY, "4 frames")
+    item().taffeta.cloth.shear = 7.0
+    assert state() == (CacheState.STALE, "Cloth: shear is 7, was 80")
+
+
+def test_every_frame_has_its_certificate(saved_scene):
+    bpy.ops.taffeta.bake()
+    certificates = status.held(item()).certificates
+    assert [(entry.frame, entry.intersections) for entry in certificates] == [(1, 0), (2, 0), (3, 0), (4, 0)]
+
+
+def test_free_takes_the_parts_with_it(two):
+    bpy.ops.taffeta.bake()
+    whole = folder(two)
+    for name in ("Cloth", "Upper"):
+        select(name)
+        bpy.ops.taffeta.bake(scope="SELECTED")
+    bpy.ops.taffeta.free()
+    assert not (whole / "parts").exists()
+    assert [modifier.find(cloth) for cloth in (item(), item("Upper"))] == [None, None]

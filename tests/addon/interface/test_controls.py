@@ -1,0 +1,83 @@
+"""Every control has a name and a word of help, and a line in the manual; so has every one of Blender's cloth."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import bpy
+import pytest
+
+from taffeta.addon import registration
+from taffeta.addon.scene import properties
+
+ROOT = Path(__file__).resolve().parents[3]
+PAGE = (ROOT / "docs" / "manual" / "controls.md").read_text(encoding="utf-8")
+CODE = set(re.findall(r"`([^`]+)`", PAGE))
+ROWS = [[cell.strip().strip("*") for cell in line.strip("|").split("|")] for line in PAGE.splitlines()]
+PLACES = {
+    "object.taffeta": properties.ObjectProperties,
+    "object.taffeta.cloth": properties.ClothProperties,
+    "object.taffeta.collider": properties.ColliderProperties,
+    "scene.taffeta": properties.SceneProperties,
+}
+OWN = {"rna_type", "name"}  # of every property group
+
+
+def controls() -> Iterator[tuple[str, bpy.types.Property]]:
+    """(path in Python, property) of all that a user can set."""
+    for place, group in PLACES.items():
+        for item in group.bl_rna.properties:
+            if item.identifier not in OWN and item.type != "POINTER" and not item.is_hidden:
+                yield f"{place}.{item.identifier}", item
+
+
+def operators() -> list[type[bpy.types.Operator]]:
+    classes = [item for part in registration.PARTS for item in getattr(part, "CLASSES", ())]
+    return [item for item in classes if issubclass(item, bpy.types.Operator)]
+
+
+def test_every_property_has_a_line_in_the_manual_under_its_own_name(addon):
+    documented = {row[-1].strip("`"): row[0] for row in ROWS if len(row) == 3}
+    assert {path: item.name for path, item in controls()} == {
+        path: name for path, name in documented.items() if path.startswith(("object.", "scene."))
+    }
+
+
+def test_every_operator_has_a_line_in_the_manual(addon):
+    assert {operator.bl_idname for operator in operators()} == {
+        name for name in CODE if re.match(r"taffeta\.\w+$", name)
+    }
+
+
+def test_every_control_can_be_found_by_its_words(addon):
+    for path, item in controls():
+        assert item.name, path
+        assert len(item.description) > 10, path
+        assert not item.description.endswith("."), path
+    for operator in operators():
+        assert operator.bl_label, operator
+        assert len(operator.bl_description) > 10, operator
+        assert not operator.bl_description.endswith("."), operator
+
+
+@pytest.fixture(scope="module")
+def blenders_panel() -> str:
+    from bl_ui import properties_physics_cloth
+
+    return Path(properties_physics_cloth.__file__).read_text(encoding="utf-8")
+
+
+def test_every_control_of_blenders_cloth_has_a_line_in_the_manual(blenders_panel):
+    drawn = set(re.findall(r'prop(?:_search)?\(\s*cloth, "(\w+)"', blenders_panel))
+    assert len(drawn) > 50, "Blender's panel is written in another way"
+    assert drawn <= CODE, drawn - CODE
+
+
+def test_no_line_is_of_a_control_that_blender_does_not_have(blenders_panel):
+    table = PAGE[PAGE.index("## Coming from Blender's cloth") : PAGE.index("On a body, Blender's")]
+    named = {name for row in re.findall(r"^\|[^|]*\|([^|]*)\|", table, re.M) for name in re.findall(r"`(\w+)`", row)}
+    holders = (bpy.types.ClothSettings, bpy.types.ClothCollisionSettings, bpy.types.ClothModifier)
+    settings = {item.identifier for holder in holders for item in holder.bl_rna.properties}
+    assert named <= settings, named - settings

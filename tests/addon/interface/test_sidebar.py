@@ -1,0 +1,114 @@
+"""The sidebar shows the whole scene: who takes part, what is baked, what is wrong."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from taffeta.addon.bake import session
+from taffeta.addon.cache import status
+from taffeta.addon.cache.status import Held
+from taffeta.addon.interface import sidebar
+from taffeta.addon.scene import checks
+from taffeta.addon.scene.gather import members
+from taffeta.gpu_core.bake.certificate import Certificate
+from taffeta.gpu_core.files.cache import CacheState
+from taffeta.tests.addon.recording_layout import RecordingLayout
+
+
+@pytest.fixture
+def draw(scene):
+    def draw(name: str) -> RecordingLayout:
+        layout = RecordingLayout()
+        panel = getattr(sidebar, f"TAFFETA_PT_sidebar_{name}")
+        assert not hasattr(panel, "poll") or panel.poll(bpy.context), "the panel is hidden"
+        panel.draw(SimpleNamespace(layout=layout), bpy.context)
+        return layout
+
+    return draw
+
+
+def test_every_garment_and_every_body_is_listed_and_can_be_selected(draw, make_cloth, make_collider):
+    make_cloth("Skirt"), make_cloth("Cape"), make_collider("Leg")
+    garments, bodies = draw("garments"), draw("bodies")
+    assert {"Skirt", "Cape"} <= set(garments.buttons())
+    assert ("prop", "preset") in garments.shown
+    assert "Leg" in bodies.buttons()
+    assert bpy.ops.taffeta.select(name="Leg") == {"FINISHED"}
+    assert bpy.context.object.name == "Leg"
+    assert [item.name for item in bpy.context.selected_objects] == ["Leg"]
+
+
+def test_an_empty_scene_offers_to_make_cloth(draw):
+    assert ("operator", "taffeta.quick_cloth") in draw("garments").shown
+    for panel in sidebar.CLASSES[1:]:
+        assert not panel.poll(bpy.context), panel
+
+
+def test_more_garments_than_fit_are_counted(draw, make_cloth):
+    for index in range(sidebar.ROWS_SHOWN + 3):
+        make_cloth(f"Patch {index}")
+    layout = draw("garments")
+    assert layout.buttons().count("Patch 1") == 1
+    assert "and 3 more" in layout.texts()
+
+
+def test_the_size_of_a_bake_that_two_garments_share_counts_once(draw, make_cloth, monkeypatch):
+    make_cloth("Skirt"), make_cloth("Cape")
+    shared = Held(CacheState.READY, "4 frames", 4, size=3 * 2**20, free=2**30)
+    monkeypatch.setattr(status, "held", lambda cloth: shared)
+    texts = draw("cache").texts()
+    assert "3.0 MiB, 1.0 GiB free" in texts
+    assert "Skirt: 4 frames" in texts
+    assert "Cape: 4 frames" in texts
+
+
+def test_a_garment_in_the_running_bake_is_shown_so_and_no_other(draw, make_cloth, monkeypatch):
+    skirt = make_cloth("Skirt").session_uid
+    make_cloth("Cape")
+    bake = SimpleNamespace(bakes=lambda cloth: cloth.session_uid == skirt)
+    monkeypatch.setattr(session, "current", bake)
+    assert draw("garments").texts() == "Baking Missing"
+    assert draw("cache").texts() == "Skirt: being baked Cape: Not baked"
+
+
+def test_the_checks_show_what_is_not_clean(draw, make_cloth, monkeypatch):
+    make_cloth()
+    certificates = (Certificate(1, 0), Certificate(2, 3), Certificate(3))
+    monkeypatch.setattr(status, "held", lambda cloth: Held(CacheState.READY, "3 frames", 3, certificates=certificates))
+    texts = draw("checks").texts()
+    assert "2 of 3 frames checked" in texts
+    assert "Frame 2: 3 intersections" in texts
+    assert "Nothing stands in the way" in texts
+
+
+def _no_mesh(cloth):
+    marker = bpy.data.objects.new("Marker", None)
+    bpy.context.scene.collection.objects.link(marker)
+    marker.taffeta.role = "COLLIDER"
+
+
+TROUBLES = {
+    "one frame": (lambda cloth: setattr(bpy.context.scene, "frame_end", 1), "no motion"),
+    "gravity": (lambda cloth: setattr(bpy.context.scene, "use_gravity", False), "gravity is switched off"),
+    "pin group": (lambda cloth: setattr(cloth.taffeta.cloth, "pin_group", "Nowhere"), "“Nowhere”"),
+    "hidden": (lambda cloth: setattr(cloth, "hide_viewport", True), "disabled in the viewport"),
+    "no mesh": (_no_mesh, "only meshes"),
+}
+
+
+@pytest.mark.parametrize("name", TROUBLES)
+def test_what_stands_in_the_way_of_a_bake_is_named(draw, make_cloth, name):
+    cloth = make_cloth()
+    assert not list(checks.troubles(bpy.context.scene, members(bpy.context.scene)))
+    harm, expected = TROUBLES[name]
+    harm(cloth)
+    assert expected in draw("checks").texts()
+
+
+@pytest.mark.parametrize("panel", [panel.__name__ for panel in sidebar.CLASSES])
+def test_every_panel_is_in_the_tab_and_known_to_blender(addon, panel):
+    known = getattr(bpy.types, panel)
+    assert (known.bl_space_type, known.bl_region_type, known.bl_category) == ("VIEW_3D", "UI", "Taffeta")

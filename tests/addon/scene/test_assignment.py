@@ -1,0 +1,78 @@
+"""`--set object.property=value` sets what a panel could set, and refuses the rest in words."""
+
+from __future__ import annotations
+
+import argparse
+
+import bpy
+import pytest
+
+from taffeta.addon.command.line import _assignment
+from taffeta.addon.scene.assignment import AssignmentError, assign
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Cloth.density=0.2", ("Cloth", "density", "0.2")),
+        ("Cloth.001.density=0.2", ("Cloth.001", "density", "0.2")),
+        ("scene.tolerance=1e-3", ("scene", "tolerance", "1e-3")),
+        ("My Skirt.pin_group=a.b=c", ("My Skirt", "pin_group", "a.b=c")),
+        ("Cloth.pin_group=", ("Cloth", "pin_group", "")),
+    ],
+)
+def test_an_assignment_has_an_owner_a_property_and_a_value(text, parts):
+    assert _assignment(text) == parts
+
+
+@pytest.mark.parametrize("text", ["density=0.2", "Cloth.density", "Cloth.=3", ".density=1", ""])
+def test_anything_else_is_usage(text):
+    with pytest.raises(argparse.ArgumentTypeError, match=r"Cloth\.density=0\.2"):
+        _assignment(text)
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "text", "value"),
+    [
+        ("Cloth", "density", "0.2", 0.2),
+        ("Cloth", "pin_group", "Hem", "Hem"),
+        ("Cloth", "preset", "denim", "DENIM"),
+        ("Cloth", "role", "collider", "COLLIDER"),
+        ("Floor", "friction", "0", 0.0),
+        ("scene", "self_collision", "off", False),
+        ("scene", "self_collision", "True", True),
+        ("scene", "backend", "cpu", "CPU"),
+    ],
+)
+def test_a_property_is_set_to_what_the_text_says(saved_scene, owner, name, text, value):
+    assert assign(saved_scene, owner, name, text) == value
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "text", "answer"),
+    [
+        ("Cloth", "density", "heavy", "Cloth.density cannot be 'heavy': it is a number"),
+        ("Cloth", "density", "nan", "finite"),
+        ("Cloth", "density", "-1", "at least 0.0001"),
+        ("Cloth", "softening", "2", "at most 1"),
+        ("Cloth", "preset", "paper", "one of COTTON"),
+        ("Cloth", "colour", "red", "It has: role, preset, density"),
+        ("Cloth", "cache_key", "mine", "has no property 'cache_key'"),
+        ("Cloth", "name", "mine", "has no property 'name'"),
+        ("Floor", "density", "1", "It has: role, thickness, friction"),
+        ("Skirt", "density", "1", "There is no object 'Skirt'. These take part: Cloth, Floor"),
+        ("scene", "self_collision", "maybe", "one of true, on"),
+    ],
+)
+def test_what_cannot_be_set_is_refused_and_says_what_can(saved_scene, owner, name, text, answer):
+    with pytest.raises(AssignmentError) as error:
+        assign(saved_scene, owner, name, text)
+    assert answer in str(error.value)
+
+
+def test_a_property_of_a_role_that_is_set_first_can_be_set(saved_scene):
+    bpy.context.scene.objects["Floor"].taffeta.role = "NONE"
+    with pytest.raises(AssignmentError, match="It has: role"):
+        assign(saved_scene, "Floor", "density", "1")
+    assign(saved_scene, "Floor", "role", "CLOTH")
+    assert assign(saved_scene, "Floor", "density", "1") == 1.0

@@ -1,0 +1,403 @@
+"""The broad phase finds what brute force finds in float64, on meshes made to be hard for it; it never drops a pair."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from taffeta.gpu_core.backend import select
+from taffeta.gpu_core.contact.broad_phase import MOST_PAIRS, BroadPhase, TooManyPairsError
+from taffeta.gpu_core.contact.pairs import MARGIN_SHARES, Proximity, margin_of
+from taffeta.gpu_core.contact.patches import Surface, patches
+from taffeta.gpu_core.elasticity.assembly import vectors
+from taffeta.gpu_core.scene.mesh import unique_edges
+from taffeta.tests.gpu_core.contact.hard_pairs import distance
+from taffeta.tests.gpu_core.small_scene import ball, sheet
+
+cpu = select("cpu")
+UNTOUCHED = -(1 << 30)
+
+
+def together(*parts, cloth=1):
+    """(positions, surface) of (vertices, triangles) parts, the first `cloth` of them cloth, the others colliders."""
+    counts = [len(vertices) for vertices, _ in parts]
+    first = np.cumsum([0, *counts])
+    triangles = np.concatenate([t + at for (_, t), at in zip(parts, first, strict=False)]).astype(np.int32)
+    cloth_triangles = sum(len(t) for _, t in parts[:cloth])
+    objects = np.repeat(np.arange(len(parts)), counts).astype(np.int32)
+    return np.concatenate([v for v, _ in parts]), Surface(int(first[-1]), triangles, cloth_triangles, objects)
+
+
+def soup(rng, count):
+    """Triangles of any three of `count` random points: no two need be neighbours, patches are long and thin."""
+    triangles = np.array([rng.choice(count, 3, replace=False) for _ in range(2 * count)], np.int32)
+    used = np.unique(triangles)
+    return rng.normal(size=(count, 3))[used], np.searchsorted(used, triangles).astype(np.int32)
+
+
+def meshes():
+    """name: (positions, surface, how far vertices move, reach, margin)"""
+    rng = np.random.default_rng(11)
+    (flat, grid), (body, faces), far = sheet(9), ball(0.3), np.array([1e3, -2e3, 5e3])
+    point = together((0 * flat, grid), (0 * body, faces))
+    slivers = together((flat * [1e3, 1e-3, 1] + rng.normal(size=flat.shape) * 1e-3, grid), (body, faces))
+    coplanar = together((flat, grid), (flat + [0.01, 0, 0], grid), (flat[:, [1, 0, 2]], grid), cloth=2)
+    triangle = (np.array([[-100, -100, 0], [100, -100, 0], [0, 100, 0.0]]), np.array([[0, 1, 2]]))
+    huge = together((flat * 0.01 + rng.normal(size=flat.shape) * 1e-3, grid), triangle)
+    levels = together((flat, grid), (flat * 1e-3 + [0.5, 0.5, 1e-4], grid), (body, faces), cloth=2)
+    crumpled = together((flat + rng.normal(size=flat.shape) * 0.1, grid), (body + 0.5, faces))
+    distant = (crumpled[0] * 0.1 + far, crumpled[1])
+    unlike = np.where(np.arange(len(crumpled[0]))[:, None] % 17 == 0, 100.0, 1e-4)
+    return {
+        "random triangles": (*together(soup(rng, 60), (body, faces)), 0.05, 0.02, 0.01),
+        "crumpled": (*crumpled, 0.1, 0.02, 0.01),
+        "all in one point": (*point, 0.0, 1e-3, 0.0),
+        "boxes without extent": (*point, 0.0, 0.0, 0.0),
+        "at rest, nothing to spare": (*crumpled, 0.0, 0.0, 0.0),
+        "long slivers": (*slivers, 1e-3, 2e-3, 1e-4),
+        "coplanar layers": (*coplanar, 0.0, 2e-3, 0.0),
+        "a huge triangle among tiny ones": (*huge, 1e-3, 2e-3, 1e-4),
+        "two scales": (*levels, 1e-3, 2e-3, 1e-4),
+        "kilometres away": (*distant, 1e-3, 2e-3, 1e-4),
+        "kilometres away, reach below a digit": (*distant, 0.0, 1e-5, 0.0),
+        "motions unlike each other": (*crumpled, unlike, 2e-3, 1e-4),
+    }
+
+
+def brute_force(surface: Surface, x0, x1, inflation):
+    """Features of all candidates as a set: swept boxes overlap, no shared corner, one of them cloth. float64."""
+    edges = unique_edges(surface.triangles)
+    cloth = surface.triangles[: surface.cloth_triangles].max() + 1
+
+    def boxes(corners):
+        both = np.concatenate([x0[corners], x1[corners]], axis=1)
+        return both.min(axis=1) - inflation, both.max(axis=1) + inflation, corners
+
+    def pairs(a, b):
+        (low, high, first), (other_low, other_high, second) = a, b
+        hit = ((low[:, None] <= other_high) & (other_low <= high[:, None])).all(axis=2)
+        shared = (first[:, None, :, None] == second[None, :, None, :]).any(axis=(2, 3))
+        return hit & ~shared & ((first[:, :1] < cloth) | (second[:, 0] < cloth))
+
+    vertices = np.unique(surface.triangles)
+    v, t = np.nonzero(pairs(boxes(vertices[:, None]), boxes(surface.triangles)))
+    e, f = np.nonzero(np.triu(pairs(boxes(edges), boxes(edges)), 1))
+    return set(zip(vertices[v].tolist(), t.tolist(), strict=True)) | set(zip((~e).tolist(), f.tolist(), strict=True))
+
+
+def features(found):
+    listed = [tuple(pair) for pair in found.feature[: found.count].tolist()]
+    assert len(listed) == len(set(listed)), "a pair was found twice"
+    return set(listed)
+
+
+def phase_of(surface, x0):
+    objects = int(surface.object.max()) + 1
+    return BroadPhase(cpu, surface, x0, np.full(objects, True))
+
+
+@pytest.mark.parametrize("name", meshes())
+def test_the_broad_phase_finds_what_brute_force_finds(name):
+    """Nothing less; and nothing more than boxes wider by their coordinates' last digits hold."""
+    x0, surface, motion, reach, margin = meshes()[name]
+    x1 = x0 + np.random.default_rng(3).normal(size=x0.shape) * motion
+    x0, x1 = np.float32(x0), np.float32(x1)
+    phase = phase_of(surface, x0)
+    found = features(phase.detect(vectors(x0), vectors(x1), reach, margin))
+    exact = np.float64(x0), np.float64(x1)
+    inflation = 0.5 * reach + margin
+    assert found >= brute_force(surface, *exact, inflation)
+    spare = 2.0**-19 * (np.abs(exact).max() + inflation)
+    assert found <= brute_force(surface, *exact, inflation + spare)
+    assert found
+    if name == "all in one point":
+        assert len(found) == len(brute_force(surface, *exact, 1e9)), "not all pairs"
+
+
+@pytest.mark.parametrize("name", meshes())
+def test_candidates_are_complete_while_no_vertex_strays_beyond_the_margin(name):
+    x0, surface, motion, reach, margin = meshes()[name]
+    rng = np.random.default_rng(4)
+    x0 = np.float32(x0)
+    x1 = np.float32(x0 + rng.normal(size=x0.shape) * motion)
+    phase = phase_of(surface, x0)
+    found = features(phase.detect(vectors(x0), vectors(x1), reach, margin))
+    own = float(phase.stray(vectors(x0), vectors(x1)).max())
+    assert own <= 2.0**-17 * np.abs(x1 - x0).max()
+    gone = float(phase.stray(vectors(x0), vectors(x1 + np.float32(2 * margin + reach + 1e-2))).max())
+    assert gone > margin
+    for _ in range(20):
+        start = np.float32(x0 + rng.uniform(0, 1, (len(x0), 1)) * (x1 - x0))
+        other = np.float32(x1 + rng.uniform(-0.6, 0.6, x1.shape) * margin * (rng.random((len(x1), 1)) < 0.1))
+        stray = phase.stray(vectors(start), vectors(other))
+        less = np.count_nonzero(stray < true_stray(x0, x1, start, other))
+        assert less == 0
+        if (stray <= margin).all():
+            lacking = brute_force(surface, np.float64(start), np.float64(other), 0.5 * reach) - found
+            assert not lacking
+
+
+def true_stray(x0, x1, start, end):
+    """(V,) how far the ways start → end lie from the ways x0 → x1, in float64."""
+    x0, x1, start, end = (np.float64(a) for a in (x0, x1, start, end))
+    way = x1 - x0
+    square = np.maximum((way * way).sum(axis=1), 1e-300)
+    share = [np.clip(((a - x0) * way).sum(axis=1) / square, 0, 1)[:, None] for a in (start, end)]
+    return np.max([np.linalg.norm(a - x0 - s * way, axis=1) for a, s in zip((start, end), share, strict=True)], axis=0)
+
+
+@pytest.mark.parametrize("name", meshes())
+def test_what_strayed_is_renewed_to_the_pairs_of_a_whole_detection(name):
+    x0, surface, motion, reach, margin = meshes()[name]
+    rng = np.random.default_rng(5)
+    x0 = np.float32(x0)
+    x1 = np.float32(x0 + rng.normal(size=x0.shape) * motion)
+    fresh = rng.random(len(x0)) < 0.1
+    other = np.float32(x1 + rng.normal(size=x1.shape) * (motion + margin) * fresh[:, None])
+    phase = phase_of(surface, x0)
+    before = features(phase.detect(vectors(x0), vectors(x1), reach, margin))
+    renewed = phase.renew(vectors(x0), vectors(other), fresh)
+    whole = features(phase_of(surface, x0).detect(vectors(x0), vectors(other), reach, margin))
+    of_fresh = set(features_with(renewed, fresh))
+    others = whole - of_fresh
+    assert len(of_fresh) == renewed.count, "a pair of two others was found again"
+    assert not of_fresh - whole
+    assert not others - before
+
+
+def features_with(found, chosen):
+    """Features of the pairs that have a chosen (V,) vertex."""
+    corners = found.corner[: found.count]
+    return map(tuple, found.feature[: found.count][chosen[corners].any(axis=1)].tolist())
+
+
+@pytest.mark.parametrize("name", meshes())
+def test_at_one_pace_every_pair_is_found_whose_boxes_overlap_at_some_time(name):
+    """And nothing that is not found when each vertex takes any part of its way."""
+    x0, surface, motion, reach, margin = meshes()[name]
+    x0 = np.float32(x0)
+    x1 = np.float32(x0 + (np.random.default_rng(6).normal(size=x0.shape) + [3, 0, 0]) * motion)
+    none = np.zeros(len(x0), np.int32)
+    found = features(phase_of(surface, x0).detect(vectors(x0), vectors(x1), reach, margin, none))
+    for time in np.linspace(0, 1, 9):
+        x = np.float64(x0) + time * (np.float64(x1) - np.float64(x0))
+        assert found >= brute_force(surface, x, x, 0.5 * reach + margin)
+    assert found <= features(phase_of(surface, x0).detect(vectors(x0), vectors(x1), reach, margin))
+
+
+@pytest.mark.parametrize(("edge", "kept_out"), [(6e-3, True), (2.9e-3, True), (2e-3, False)])
+def test_a_margin_keeps_a_vertex_s_neighbours_out_of_its_boxes_where_a_useful_one_can(edge, kept_out):
+    reach = 2e-3
+    margin = margin_of(reach, edge)
+    assert MARGIN_SHARES[0] * edge <= margin <= MARGIN_SHARES[1] * edge
+    assert (reach + 2.0 * margin <= 0.8 * edge * (1.0 + 1e-9)) == kept_out
+    assert kept_out or margin == MARGIN_SHARES[1] * edge  # neighbours are in them anyway
+
+
+def test_what_falls_together_has_as_few_pairs_as_at_rest():
+    flat, grid = sheet(20)
+    x, surface = together((flat, grid))
+    x, none = np.float32(x), np.zeros(len(x), np.int32)
+    fallen = np.float32(x - [0.3, 0.2, 0.5])
+    phase = phase_of(surface, x)
+    still = phase.detect(vectors(x), vectors(x), 1e-3, 0.0, none).count
+    assert phase.detect(vectors(x), vectors(fallen), 1e-3, 0.0, none).count <= 1.1 * still
+    assert phase.detect(vectors(x), vectors(fallen), 1e-3, 0.0).count > 10 * still
+
+
+def test_boxes_are_never_rounded_inwards():
+    """And a motion that leaves its box by one digit counts as left, from millimetres to kilometres from the origin."""
+    rng = np.random.default_rng(8)
+    count = 3000
+    x0 = np.float32(rng.normal(size=(count, 3)) * 10.0 ** rng.uniform(-3, 4, (count, 1)))
+    x1 = np.float32(x0 + rng.normal(size=(count, 3)) * 10.0 ** rng.uniform(-6, 0, (count, 1)))
+    box, index = np.zeros((4 * count, 4), np.float32), np.arange(count, dtype=np.int32)
+    wide, every, free = np.float32(7e-4), np.ones(count, np.int32), np.int32(np.arange(count) % 2)
+    cpu.launch("swept_box", count, vectors(x0), vectors(x1), every, every, free, index, 1, wide, box)
+    for end, x in ((0, x0), (2, x1)):
+        low, high = np.float64(box[end::4, :3]), np.float64(box[end + 1 :: 4, :3])
+        whole = free[:, None] != 0
+        assert (low <= np.float64(np.where(whole, np.minimum(x0, x1), x)) - np.float64(wide)).all()
+        assert (high >= np.float64(np.where(whole, np.maximum(x0, x1), x)) + np.float64(wide)).all()
+
+
+@pytest.mark.parametrize("name", meshes())
+def test_boxes_are_those_of_the_ways_of_the_moment(name):
+    """To the last bit, though only the boxes of what has changed are made again."""
+    x, surface, motion, reach, margin = meshes()[name]
+    rng, x = np.random.default_rng(7), np.float32(x)
+    phase, other = phase_of(surface, x), phase_of(surface, x)
+    phase.detect(vectors(x), vectors(x + rng.normal(size=x.shape) * (motion + margin)), reach, margin)
+    for turn in range(12):
+        if turn % 3 == 0:
+            phase.settle()
+        fresh, free = rng.random(len(x)) < 0.1, np.int32(rng.random(len(x)) < 0.3)
+        x0, x1 = (np.float32(x + rng.normal(size=x.shape) * (motion + margin)) for _ in range(2))
+        if turn % 4:  # some motions renew nothing
+            phase.renew(vectors(x0), vectors(x1), fresh, free)
+            other.detect(phase.start, phase.end, reach, margin, phase.free)
+            for made, whole in ((phase.vertex_box, other.vertex_box), (phase.edge_box, other.edge_box)):
+                assert np.array_equal(made[:, :3], whole[:, :3])
+            assert np.array_equal(phase.triangle_box[:, :3], other.triangle_box[:, :3])
+            assert (phase.vertex_box[::4, 3] == -1).sum() == fresh[np.unique(surface.triangles)].sum()
+
+
+class Crumple:
+    """A crumpled sheet and a ball, all pairs of which come within 4 cm where the thickness is 2 cm."""
+
+    def __init__(self) -> None:
+        x0, surface, *_ = meshes()["crumpled"]
+        self.x0, self.thickness = np.float32(x0), np.full(len(x0), 0.02)
+        apart = vectors(np.random.default_rng(1).normal(size=x0.shape) * 1e3)  # at rest none is near another
+        both = np.array([True, True])
+        self.proximity = Proximity(cpu, surface, x0, cpu.array(apart), self.thickness, 0.0, 0.1, both)
+        every = brute_force(surface, np.float64(x0), np.float64(x0), 1e9)
+        edges = unique_edges(surface.triangles)
+        self.every = list(every)
+        self.corners = np.array([[*edges[~a], *edges[b]] if a < 0 else [a, *surface.triangles[b]] for a, b in every])
+        self.kinds = np.array([a < 0 for a, _ in every])
+
+    def lacking(self, found, states):
+        """How many pairs that come within reach in one of the states (V, 3) were not found."""
+        near = np.zeros(len(self.every), bool)
+        for x in states:
+            near |= distance(np.float64(x)[self.corners], self.kinds) <= 0.04
+        wanted = {pair for pair, hit in zip(self.every, near, strict=True) if hit}
+        assert len(wanted) > 200
+        return len(wanted - {tuple(pair) for pair in found.feature.tolist()})
+
+
+def between(x0, x1, fraction):
+    return np.float64(x0) + fraction * (np.float64(x1) - np.float64(x0))
+
+
+def test_pairs_hold_all_that_come_within_reach_at_one_pace():
+    scene, rng = Crumple(), np.random.default_rng(3)
+    x1 = np.float32(scene.x0 + rng.normal(size=scene.x0.shape) * 0.02 + [0, 0, 0.3])
+    found = scene.proximity.pairs(vectors(scene.x0), vectors(x1))
+    assert scene.lacking(found, [between(scene.x0, x1, time) for time in np.linspace(0, 1, 11)]) == 0
+
+
+def test_pairs_hold_all_that_come_within_reach_of_what_waits():
+    """Some vertices, then more, take any part of their ways while the others take all of it."""
+    scene, rng = Crumple(), np.random.default_rng(3)
+    x1 = np.float32(scene.x0 + rng.normal(size=scene.x0.shape) * 0.02 + [0, 0, 0.3])
+    found, waits = scene.proximity.pairs(vectors(scene.x0), vectors(x1)), np.zeros(len(x1), bool)
+    for share in (0.1, 0.5):
+        waits = waits | (rng.random(len(x1)) < share)
+        found = scene.proximity.released(waits)
+        fractions = [np.where(waits[:, None], rng.random((len(x1), 1)), 1.0) for _ in range(20)]
+        states = [between(scene.x0, x1, f * time) for f in fractions for time in (0.25, 0.5, 0.75, 1.0)]
+        assert scene.lacking(found, states) == 0
+
+
+def test_pairs_hold_all_that_come_within_reach_in_the_motions_after():
+    """Small ones are not detected anew; each begins where the last has ended, or some vertices have waited."""
+    scene, rng = Crumple(), np.random.default_rng(3)
+    x, proximity = scene.x0, scene.proximity
+    x1 = np.float32(x + rng.normal(size=x.shape) * 0.02 + [0, 0, 0.3])
+    for size in (0.002, 0.004, 0.002, 0.01, 0.002):
+        proximity.pairs(vectors(x), vectors(x1))
+        waits = rng.random(len(x)) < 0.05
+        found = proximity.released(waits)
+        fraction = np.where(waits[:, None], rng.random((len(x), 1)), 1.0)
+        assert scene.lacking(found, [between(x, x1, fraction * time) for time in np.linspace(0, 1, 11)]) == 0
+        x = np.float32(between(x, x1, fraction))
+        x1 = np.float32(x + rng.normal(size=x.shape) * size * (rng.random((len(x), 1)) < 0.3))
+    assert proximity.detections < 5
+
+
+class GuardedBackend(type(cpu)):
+    """Hands both passes longer buffers than they asked for and looks at what lies behind."""
+
+    written = 0
+    noted = np.zeros(0, np.int32)
+
+    def launch(self, kernel, count, *arguments):
+        if kernel not in ("candidates", "overlapping_patches"):
+            return super().launch(kernel, count, *arguments)
+        flag = -3 if kernel == "overlapping_patches" else -4
+        buffers = arguments[flag + 2 :]
+        guarded = [np.full((len(b) + 64, b.shape[1]), UNTOUCHED, np.int32) for b in buffers]
+        notes = len(arguments[flag - 1])
+        if not arguments[flag]:
+            self.noted = np.full(notes + 64, UNTOUCHED, np.int32)
+        super().launch(kernel, count, *arguments[: flag - 1], self.noted, *arguments[flag : flag + 2], *guarded)
+        assert (self.noted[notes:] == UNTOUCHED).all(), "noted behind the buffer"
+        for buffer, copy in zip(buffers, guarded, strict=True):
+            assert (copy[len(buffer) :] == UNTOUCHED).all(), "written behind the buffer"
+            if arguments[flag]:
+                if (copy != UNTOUCHED).any():
+                    assert (copy[: len(buffer)] != UNTOUCHED).all(), "counted but not written"
+                    self.written += 1
+                buffer[:] = copy[: len(buffer)]
+            else:
+                assert (copy == UNTOUCHED).all(), "written while counting"
+        return None
+
+
+def test_buffers_grow_with_the_pairs_and_none_is_dropped():
+    """The same trees for a scene without contact and for all of it in one point: 1 000 times the candidates."""
+    flat, grid = sheet(12)
+    x, surface = together((flat, grid), (flat + [0, 0, 10], grid))
+    backend = GuardedBackend()
+    phase = BroadPhase(backend, surface, x, np.array([True, True]))
+    calm = features(phase.detect(vectors(x), vectors(x), 1e-3, 0.0))
+    crowded = features(phase.detect(vectors(x), vectors(0 * x), 1e-3, 0.0))
+    again = features(phase.detect(vectors(x), vectors(x), 1e-3, 0.0))
+    assert crowded == brute_force(surface, x, 0 * x, 5e-4)
+    assert calm == again
+    assert len(crowded) > 100 * len(calm)
+    assert backend.written >= 6
+
+
+class CountingBackend(type(cpu)):
+    """Claims that one counting pass in a scene found `total` things."""
+
+    total = 0
+
+    def exclusive_sum(self, counts):
+        start, total = super().exclusive_sum(counts)
+        return start, max(total, self.total)
+
+
+def test_more_pairs_than_can_be_indexed_are_refused():
+    flat, grid = sheet(5)
+    x, surface = together((flat, grid))
+    backend = CountingBackend()
+    phase = BroadPhase(backend, surface, x, np.array([True]))
+    phase.detect(vectors(x), vectors(x), 1e-3, 0.0)
+    backend.total = MOST_PAIRS + 1
+    with pytest.raises(TooManyPairsError, match=f"{MOST_PAIRS + 1} pairs"):
+        phase.detect(vectors(x), vectors(x), 1e-3, 0.0)
+    assert np.iinfo(np.int32).max < 4 * (MOST_PAIRS + 1)
+
+
+def test_counts_are_summed_in_64_bits():
+    _, total = cpu.exclusive_sum(np.full(5, 1 << 30, np.int32))
+    assert total == 5 << 30
+
+
+def test_self_collision_off_leaves_the_pairs_between_objects():
+    vertices, triangles = sheet(5)
+    both = np.concatenate([triangles, triangles + 25]).astype(np.int32)
+    x = np.concatenate([vertices, vertices + [0, 0, 0.001]])
+    surface = Surface(50, both, len(both), np.repeat([0, 1], 25).astype(np.int32))
+    found = BroadPhase(cpu, surface, x, np.array([False, False])).detect(vectors(x), vectors(x), 0.01, 0.0)
+    first, second = found.corner[: found.count, 0] // 25, found.corner[: found.count, 3] // 25
+    assert found.count > 0
+    assert (first != second).all()
+
+
+def test_every_primitive_belongs_to_one_patch():
+    vertices, triangles = sheet(23)
+    surface = Surface(len(vertices), triangles, len(triangles), np.zeros(len(vertices), np.int32))
+    found = patches(surface, vertices)
+    for table, count in (
+        (found.triangles, len(triangles)),
+        (found.vertices, len(vertices)),
+        (found.edges, len(found.edge_corners)),
+    ):
+        assert np.array_equal(np.sort(table.entries), np.arange(count))
+        assert table.start[-1] == count
+    assert np.diff(found.triangles.start).max() <= 8

@@ -1,0 +1,77 @@
+"""Why a cache is stale, in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from taffeta.gpu_core.files.job import describe
+from taffeta.gpu_core.scene.differences import differences
+from taffeta.tests.gpu_core.small_scene import full_scene
+
+
+def other_settings(scene):
+    return replace(scene, settings=replace(scene.settings, tolerance=0.1, backend="cuda"))
+
+
+def other_density(scene):
+    first, second = scene.cloths
+    return replace(scene, cloths=(replace(first, material=replace(first.material, density=0.5)), second))
+
+
+def other_shape(scene):
+    first, second = scene.cloths
+    return replace(scene, cloths=(first, replace(second, rest_positions=1.1 * second.rest_positions)))
+
+
+def without_pins(scene):
+    first, second = scene.cloths
+    return replace(scene, cloths=(first, replace(second, pins=None)))
+
+
+def renamed(scene):
+    first, second = scene.cloths
+    return replace(scene, cloths=(replace(first, name="Other"), second))
+
+
+def moved_collider(scene):
+    still, moving = scene.colliders
+    return replace(scene, colliders=(still, replace(moving, positions=moving.positions + 1)))
+
+
+def another_collider(scene):
+    still, moving = scene.colliders
+    return replace(scene, colliders=(still, replace(moving, name="Table")))
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda scene: scene, []),
+        (renamed, []),
+        (other_settings, ["Scene: tolerance is 0.1, was 0.2"]),
+        (other_density, ["Sheet: density is 0.5, was 0.12"]),
+        (other_shape, ["Çurtain / left: its mesh or its place at the first frame has changed"]),
+        (moved_collider, ["Moving: its mesh or its motion has changed"]),
+        (another_collider, ["Moving is no longer a collider", "Table is a new collider"]),
+    ],
+)
+def test_a_change_is_named_by_object_and_property(change, expected):
+    scene = full_scene()
+    assert differences(describe(scene), describe(change(scene))) == expected
+
+
+def test_pins_that_are_gone_are_named():
+    scene = full_scene()
+    texts = differences(describe(scene), describe(without_pins(scene)))
+    assert texts
+    assert all(text.startswith("Çurtain / left: ") and "pin" in text for text in texts)
+
+
+def test_numbers_alone_can_be_compared():
+    scene = full_scene()
+    numbers = describe(other_density(scene))
+    for entry in numbers["cloths"] + numbers["colliders"]:
+        del entry["arrays"]
+    assert differences(describe(other_shape(scene)), numbers) == ["Sheet: density is 0.5, was 0.12"]

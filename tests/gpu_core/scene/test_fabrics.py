@@ -1,0 +1,77 @@
+"""The preset table against what real cloth can be (ranges of the fabric study, section 3)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+import pytest
+
+from taffeta.gpu_core.scene.fabrics import COTTON, FABRICS, named
+from taffeta.gpu_core.scene.scene import Cloth, Material
+
+GRAVITY = 9.81
+KNITS = {"JERSEY_KNIT", "RIB_KNIT"}
+ISOTROPIC = {"LEATHER", "LATEX", "FELT"}
+
+each_fabric = pytest.mark.parametrize("fabric", FABRICS, ids=lambda fabric: fabric.identifier)
+
+
+def test_identifiers_are_unique_and_fit_for_blender():
+    identifiers = [fabric.identifier for fabric in FABRICS]
+    assert len(set(identifiers)) == len(identifiers) == 17
+    assert all(identifier.isupper() and identifier.isidentifier() for identifier in identifiers)
+
+
+def test_the_default_material_is_cotton_whose_yarns_do_not_rub():
+    assert asdict(replace(COTTON.material, bend_friction=0.0)) == pytest.approx(asdict(Material()))
+    assert COTTON.contact_thickness == Cloth.thickness
+
+
+def test_a_fabric_is_found_by_its_name():
+    assert named("jersey knit").identifier == "JERSEY_KNIT"
+    with pytest.raises(KeyError):
+        named("tweed")
+
+
+@each_fabric
+def test_it_is_a_valid_material(fabric):
+    fabric.material.validate(fabric.name)
+    assert fabric.source
+
+
+@each_fabric
+def test_numbers_lie_where_cloth_was_measured(fabric):
+    assert 0.02 <= fabric.density <= 0.6
+    assert all(30 <= stretch <= 60000 for stretch in fabric.stretch)
+    assert 5 <= fabric.shear <= 3000
+    assert all(3e-7 <= bend <= 2e-4 for bend in fabric.bend)
+    assert 0.1 <= fabric.friction <= 1.3
+    assert 0.1 <= fabric.skin_friction <= 1.3
+
+
+@each_fabric
+def test_it_overhangs_like_cloth(fabric):
+    bending_length = (fabric.material.bend / (fabric.density * GRAVITY)) ** (1 / 3)
+    assert 0.008 <= bending_length <= 0.04
+
+
+@each_fabric
+def test_shear_is_soft_in_wovens_and_not_in_knits(fabric):
+    ratio = fabric.shear / fabric.stretch.warp
+    if fabric.identifier in KNITS:
+        assert 0.3 <= ratio <= 1
+    elif fabric.identifier not in ISOTROPIC:
+        assert 0.002 <= ratio <= 0.2
+
+
+@each_fabric
+def test_isotropic_sheets_have_no_direction(fabric):
+    if fabric.identifier in ISOTROPIC:
+        assert fabric.stretch.warp == fabric.stretch.weft
+        assert fabric.bend.warp == fabric.bend.weft
+
+
+def test_what_stretches_far_keeps_its_measured_stiffness():
+    softened = {fabric.identifier for fabric in FABRICS if fabric.material.softening < 1}
+    assert softened.isdisjoint(KNITS | {"LATEX", "TULLE"})
+    assert "COTTON" in softened

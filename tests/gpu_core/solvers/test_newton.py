@@ -1,0 +1,166 @@
+"""Newton's matrix against finite differences of the forces, and its solution against a direct solver."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from taffeta.gpu_core.backend import select
+from taffeta.gpu_core.elasticity.assembly import assemble, vectors
+from taffeta.gpu_core.scene.mesh import edge_sides, edges_of
+from taffeta.gpu_core.scene.scene import Cloth, Material, Pins
+from taffeta.gpu_core.solvers.elastic import Elastic
+from taffeta.gpu_core.solvers.newton import NewtonStep
+from taffeta.tests.gpu_core.small_scene import sheet
+
+cpu = select("cpu")
+STEP = 1 / 150
+
+
+class Sheet:
+    """A sheet, its forces and its matrix, in float64 at the door."""
+
+    def __init__(self, side=7, pins=None, **material):
+        self.rest, triangles = sheet(side, 0.2)
+        law = Material(
+            **{"softening": 1.0, "stretch_warp": 900.0, "stretch_weft": 700.0, "shear": 40.0, "bend": 1e-5, **material}
+        )
+        cloth = Cloth("Sheet", triangles, self.rest, self.rest, law, pins=pins)
+        assembly = assemble((cloth,), STEP, "plate", limit_in_hessian=False)
+        self.mass, self.inertia = assembly.mass, assembly.mass / STEP**2
+        self.system = NewtonStep(cpu, assembly, 1e-5, 400, multilevel=True)
+        self.x, z = vectors(self.rest), vectors(self.rest)
+        self.residual = cpu.sequence(
+            Elastic(cpu, assembly, STEP, (0, 0, 0), 1.0).residual_launches(self.x, z, self.system)
+        )
+        self.solve = self.system.bind(self.x, None, None)
+
+    def force(self, x):
+        self.x[:, :3] = x
+        self.residual()
+        return self.system.residual[:, :3].astype(float)
+
+    def times(self, x, p):
+        """K(x) p."""
+        self.force(x)
+        start, iteration = self.system._launches(self.x, None)
+        cpu.sequence(start)()
+        self.system._direction[:, :3] = p
+        (product,) = [launch for launch in iteration if launch[0] == "curvature_times"]
+        cpu.sequence([product])()
+        return self.system._product[:, :3].astype(float)
+
+    def matrix(self, x):
+        count = self.rest.size
+        return np.stack([self.times(x, unit.reshape(-1, 3)).ravel() for unit in np.eye(count)], axis=1)
+
+
+def pulled(rest, amount, rough=5e-4):
+    """Stretched both ways, and rough enough to leave the plane."""
+    return rest * amount + np.random.default_rng(0).normal(size=rest.shape) * rough
+
+
+@pytest.mark.parametrize(("limit", "amount"), [(0.0, 1.15), (0.05, 1.2), (0.2, 1.1)])
+def test_the_matrix_is_the_derivative_of_the_forces_where_all_is_in_tension(limit, amount):
+    item = Sheet(strain_limit=limit)
+    x, p, width = pulled(item.rest, amount, 1e-4), np.random.default_rng(1).normal(size=item.rest.shape), 2e-4
+    differences = (item.force(x - width * p) - item.force(x + width * p)) / (2 * width)
+    assert np.abs(item.times(x, p) - differences).max() < 2e-3 * np.abs(differences).max()
+
+
+KNIT = {"stretch_warp": 60.0, "stretch_weft": 35.0, "shear": 35.0, "strain_limit": 0.4}
+
+
+@pytest.mark.parametrize("law", [{"strain_limit": 0.05}, KNIT], ids=["woven", "knit"])
+@pytest.mark.parametrize("amount", [0.6, 0.95, 1.0, 1.3])
+def test_the_matrix_is_symmetric_and_never_less_than_inertia(amount, law):
+    """Compressed cloth has negative curvature: it is cut off, so that a step always goes downhill."""
+    item = Sheet(5, **law)
+    matrix = item.matrix(pulled(item.rest, amount, 4e-3))
+    scale = np.abs(matrix).max()
+    assert np.abs(matrix - matrix.T).max() < 1e-5 * scale
+    least = np.linalg.eigvalsh(0.5 * (matrix + matrix.T)).min()
+    assert least > item.inertia.min() - 1e-5 * scale
+
+
+def test_a_common_motion_meets_inertia_only():
+    item = Sheet(strain_limit=0.05)
+    moved = item.times(pulled(item.rest, 1.1), np.tile([0.3, -0.2, 0.5], (len(item.rest), 1)))
+    assert moved == pytest.approx(item.inertia[:, None] * [0.3, -0.2, 0.5], rel=1e-3, abs=1e-3)
+
+
+def test_gradients_find_the_solution_of_a_direct_solver():
+    item = Sheet(strain_limit=0.2)
+    x = pulled(item.rest, 1.05)
+    force = item.force(x)
+    item.solve.begin(), item.solve.finish()
+    found = item.system.increment[:, :3].copy()
+    direct = np.linalg.solve(item.matrix(x), force.ravel()).reshape(-1, 3)
+    assert np.abs(found - direct).max() < 1e-3 * np.abs(direct).max()
+
+
+def test_gradients_stop_at_the_accuracy_they_are_asked_for():
+    item = Sheet(strain_limit=0.2)
+    item.force(pulled(item.rest, 1.05))
+    counts = []
+    for accuracy in (0.5, 0.05, 0.005):
+        item.system.accuracy, item.system.iterations = accuracy, 0
+        solve = item.system.bind(item.x, None, None)
+        solve.begin(), solve.finish()
+        counts.append(item.system.iterations)
+        assert float(item.system._scalar[0]) <= accuracy**2 * initial_energy(item)
+    assert counts[0] < counts[1] < counts[2]
+
+
+def test_iterations_after_the_accuracy_was_reached_change_nothing():
+    """So that a host which looks late at a device gets the same bits."""
+    item = Sheet(strain_limit=0.2)
+    item.force(pulled(item.rest, 1.05))
+    item.solve.begin(), item.solve.finish()
+    found = item.system.increment.copy()
+    cpu.sequence(item.system._launches(item.x, None)[1] * 8)()
+    assert item.system._scalar[4] == 1.0
+    assert np.array_equal(item.system.increment, found)
+
+
+def initial_energy(item):
+    cpu.sequence(item.system._launches(item.x, None)[0])()
+    return float(item.system._scalar[0])
+
+
+def test_pinned_vertices_do_not_move():
+    pins = np.array([0, 3, 20], np.int32)
+    rest = sheet(7, 0.2)[0]
+    item = Sheet(pins=Pins(pins, rest[None, pins]))
+    item.force(pulled(item.rest, 1.05))
+    item.solve.begin(), item.solve.finish()
+    assert np.all(item.system.increment[pins] == 0.0)
+    assert np.abs(item.system.increment).max() > 0.0
+
+
+def test_every_edge_has_its_triangles_sides():
+    _, triangles = sheet(4)
+    edges = edges_of(triangles, 16).ends
+    sides = edge_sides(triangles, edges)
+    assert len(np.unique(sides[sides >= 0])) == (sides >= 0).sum() == 3 * len(triangles)
+    for (a, b), pair in zip(edges, sides, strict=True):
+        for side in pair[pair >= 0]:
+            corners = triangles[side // 6][[(side // 2 % 3 + 1) % 3, (side // 2 % 3 + 2) % 3]]
+            assert tuple(corners) == ((a, b) if side % 2 else (b, a))
+
+
+def test_every_vertex_finds_each_of_its_edges_once():
+    _, triangles = sheet(4)
+    edges = edges_of(triangles, 16)
+    for v in range(16):
+        below = edges.below.entries[edges.below.start[v] : edges.below.start[v + 1]]
+        own = {*range(edges.above[v], edges.above[v + 1]), *below.tolist()}
+        assert own == set(np.flatnonzero((edges.ends == v).any(axis=1)).tolist())
+
+
+def test_what_bends_holds_no_rounding_instead_of_zeros():
+    """A grid's rows and their products cancel exactly but for the last digit: nearly half of the entries."""
+    item = Sheet(9)
+    start, _, value = item.system._rows
+    assert np.abs(value).min() > 1e-6 * np.abs(value).max()
+    assert start[-1] / len(item.rest) < 6.5
