@@ -13,7 +13,7 @@ help:
 	@echo "make test       every test, in Blender 4.2, 4.5 and 5.0"
 	@echo "make test-gui   the add-on in the windows of Blender 4.3 and 5.2: as root, on Debian, with debootstrap"
 	@echo "make test-cuda  the solver on this machine's NVIDIA card: the CPU's drape, the same bits twice, NVIDIA's sanitizer"
-	@echo "make lint       ruff and mypy"
+	@echo "make lint       ruff, mypy, and who may import whom"
 	@echo "make extension  the zips to install in Blender, one for each platform, into dist"
 	@echo "make clean      remove products; make distclean removes the environments too"
 
@@ -85,6 +85,7 @@ test-cuda: $(VENV)/test.stamp kernels
 lint: $(VENV)/test.stamp
 	@$(RUN) -m ruff check .
 	@$(RUN) -m mypy
+	@$(VENV)/bin/lint-imports --no-cache
 
 extension: $(VENV)/compiler.stamp
 	@$(RUN) -m taffeta.extension dist

@@ -34,6 +34,11 @@ def test_mypy_finds_nothing():
     assert found.returncode == 0, found.stdout
 
 
+def test_no_room_knows_one_above_or_beside_it():
+    found = run(str(Path(sys.executable).with_name("lint-imports")), "--no-cache")
+    assert found.returncode == 0, found.stdout
+
+
 def test_no_source_is_longer_than_one_concept():
     lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in tracked() if path.suffix in SOURCES}
     assert not [f"{path} has {length} lines" for path, length in lengths.items() if length > LONGEST]

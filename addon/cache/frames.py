@@ -12,7 +12,8 @@ import numpy.typing as npt
 from ...gpu_core.files import cache
 from ...gpu_core.files.cache import CacheError, CacheState
 from ...gpu_core.files.program import program
-from ...gpu_core.scene.scene import FloatArray, SceneError
+from ...gpu_core.scene.arrays import FloatArray
+from ...gpu_core.scene.scene import SceneError
 from ..scene import modifier
 from . import place as cache_place
 from . import status

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ...gpu_core.scene.scene import FloatArray
+from ...gpu_core.scene.arrays import FloatArray
 from ..cache.frames import BakedFrames
 from ..scene import modifier
 

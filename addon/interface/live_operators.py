@@ -9,7 +9,8 @@ from mathutils import Vector
 
 from ...gpu_core.files.cache import CacheError
 from ...gpu_core.files.disk import DiskError
-from ...gpu_core.scene.scene import FloatArray, SceneError
+from ...gpu_core.scene.arrays import FloatArray
+from ...gpu_core.scene.scene import SceneError
 from ..live import hand
 from ..live import session as live
 from ..live.state import LiveState, Phase

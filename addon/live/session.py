@@ -20,7 +20,8 @@ from ...gpu_core.files import job
 from ...gpu_core.files.disk import DiskError
 from ...gpu_core.files.point_cache import read_frames
 from ...gpu_core.live.process import JOB, LiveProcess, shape_path
-from ...gpu_core.scene.scene import FloatArray, Scene, SceneError
+from ...gpu_core.scene.arrays import FloatArray
+from ...gpu_core.scene.scene import Scene, SceneError
 from ..device.libraries import libraries
 from ..scene import keys, render_job
 from ..scene.gather import gather, members

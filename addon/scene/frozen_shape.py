@@ -5,7 +5,8 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ...gpu_core.scene.scene import FloatArray, SceneError
+from ...gpu_core.scene.arrays import FloatArray
+from ...gpu_core.scene.scene import SceneError
 from . import modifier
 
 START = "taffeta_start"  #: float vector of each vertex, object space

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ...gpu_core.scene.scene import Array, FloatArray, IntArray
+from ...gpu_core.scene.arrays import Array, FloatArray, IntArray
 
 DEGENERATE = 1.0e-12  #: relative to the product of the edges' lengths, in UV and in space
 

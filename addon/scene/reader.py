@@ -9,7 +9,8 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 
-from ...gpu_core.scene.scene import Array, Cloth, Collider, FloatArray, IntArray, Material, Pins, SceneError, Settings
+from ...gpu_core.scene.arrays import Array, FloatArray, IntArray
+from ...gpu_core.scene.scene import Cloth, Collider, Material, Pins, SceneError, Settings
 from . import frozen_shape, modifier
 from . import mesh as mesh_arrays
 

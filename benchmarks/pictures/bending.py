@@ -6,7 +6,8 @@ import numpy as np
 from scipy.integrate import solve_bvp
 
 from ...gpu_core.scene import fabrics
-from ...gpu_core.scene.scene import Array, Cloth, Pins
+from ...gpu_core.scene.arrays import Array
+from ...gpu_core.scene.scene import Cloth, Pins
 from ..physics.drape import SPECIMEN, TABLE, disc, elastic, settled, specimen
 from ..physics.motion import GRAVITY, simulate
 from ..physics.result import DEFAULT

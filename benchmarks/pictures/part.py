@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from ...gpu_core.scene.scene import Array, IntArray
+from ...gpu_core.scene.arrays import Array, IntArray
 
 Look = Literal["cloth", "body", "line"]
 

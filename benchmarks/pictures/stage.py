@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ...gpu_core.scene.scene import Array, IntArray
+from ...gpu_core.scene.arrays import Array, IntArray
 from ...sample_blends.look import DYES, fabric, plaster, varnish, warning
 from ...sample_blends.render import give_body, save_picture
 from ...sample_blends.studio import light_and_film, look_at_all

@@ -13,7 +13,8 @@ import scipy.sparse.csgraph
 
 from ...gpu_core.check.intersection import unique_edges
 from ...gpu_core.check.scene_check import Finding, check_frame
-from ...gpu_core.scene.scene import Array, Collider, Scene
+from ...gpu_core.scene.arrays import Array
+from ...gpu_core.scene.scene import Collider, Scene
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..scene.scene import Array, Cloth, Collider, Scene
+from ..scene.arrays import Array
+from ..scene.scene import Cloth, Collider, Scene
 from .intersection import intersections, unique_edges
 
 

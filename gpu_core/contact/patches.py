@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..scene.arrays import IntArray
 from ..scene.mesh import Incidence, incidence, unique_edges
-from ..scene.scene import IntArray
 
 PATCH_SIZE = 8  #: most triangles of a patch
 

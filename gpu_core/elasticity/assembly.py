@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sparse
 
+from ..scene.arrays import Array, FloatArray, IntArray
 from ..scene.mesh import incidence
-from ..scene.scene import Array, Cloth, FloatArray, IntArray
+from ..scene.scene import Cloth
 from .bending import BendingForm, bending
 from .membrane import LIMIT_RATIO, membrane
 

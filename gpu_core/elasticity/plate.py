@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sparse
 
+from ..scene.arrays import Array, IntArray
 from ..scene.mesh import Hinges, hinges
-from ..scene.scene import Array, IntArray
 
 NEGLIGIBLE = 1e-6  #: error of the mean slope, relative to that across the patch, that is left as it is
 INDEPENDENT = 0.01  #: relative singular value below which the vertices around an edge do not tell two quadratics apart

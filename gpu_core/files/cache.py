@@ -28,7 +28,8 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from ..scene.scene import Array, Cloth, Scene
+from ..scene.arrays import Array
+from ..scene.scene import Cloth, Scene
 from . import json_lines, point_cache
 from .disk import DiskError, disk_errors, make_folder, write_whole
 from .job import describe, digest_of

@@ -43,8 +43,9 @@ from ..files import job
 from ..files.cache import to_object
 from ..files.disk import disk_errors
 from ..files.point_cache import PointCacheHeader
+from ..scene.arrays import Array, IntArray
 from ..scene.mesh import edge_lengths, unique_edges
-from ..scene.scene import Array, Cloth, Collider, IntArray, Scene, SceneError
+from ..scene.scene import Cloth, Collider, Scene, SceneError
 from ..simulator import FrameReport, Simulator
 from ..solvers.parameters import NEVER, NdbParameters
 from .process import JOB, MOVED, shape_path

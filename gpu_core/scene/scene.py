@@ -12,11 +12,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from .arrays import Array, FloatArray, IntArray
 from .mesh import counted_edges
-
-Array = npt.NDArray[np.float64]
-FloatArray = npt.NDArray[np.float32]
-IntArray = npt.NDArray[np.int32]
 
 SolverPreset = Literal["default", "paper"]
 BackendName = Literal["auto", "cpu", "cuda"]

@@ -16,8 +16,8 @@ import numpy.typing as npt
 import scipy.sparse as sparse
 
 from ..backend import Backend
+from ..scene.arrays import IntArray
 from ..scene.mesh import incidence
-from ..scene.scene import IntArray
 from ..subspace.aggregation import hierarchy
 
 Integers = npt.NDArray[np.int32]
