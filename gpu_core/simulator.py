@@ -159,7 +159,7 @@ class Simulator:
     def _advance(self, report: FrameReport, frame: float, target: Any, halvings: int = 0) -> None:
         """One step of h / 2^halvings to `frame`, where bodies and pins are at `target`.
 
-        Where it diverges, or fails in what halves may mend, two of half the length instead: each asks less of the
+        Where it diverges, or fails in what halves may help, two of half the length instead: each asks less of the
         cloth, and its inertia counts four times as much.
         """
         solver, halvable = self._solver_of(halvings), halvings < self._most_halvings
@@ -172,7 +172,7 @@ class Simulator:
         except TooManyPairsError as error:
             raise SolverError(f"Scene: {error}") from error
         report.iterations += done.iterations if done else 0
-        if done is None or (halvable and _halves_may_mend(done, report, halvings)):
+        if done is None or (halvable and _halves_may_help(done, report, halvings)):
             report.halved_steps += 1
             half = 0.5 ** (halvings + 1) / self.scene.settings.steps_per_frame
             for end in (frame - half, frame):
@@ -376,7 +376,7 @@ class Simulator:
         report.rms_speed = float(np.sqrt((velocity**2).sum(axis=1).mean()))
 
 
-def _halves_may_mend(done: StepReport, report: FrameReport, halvings: int) -> bool:
+def _halves_may_help(done: StepReport, report: FrameReport, halvings: int) -> bool:
     """Whether to take a step that was `done` in two halves: a body is late, cloth too long or too fast.
 
     Not in a frame in which that has not helped before: there is no room. But a body that is late gets its halves even

@@ -70,7 +70,7 @@ def card_lines(card: Mapping[str, Any]) -> list[str]:
     if card["cuda"]:
         lines.append(f"driver {card['release'] or 'of unknown release'}, CUDA {card['cuda']}")
     if card["problem"]:
-        lines.append(f"{card['problem']}. {card['mend']}")
+        lines.append(f"{card['problem']}. {card['remedy']}")
     return [*lines, card["warning"]] if card["warning"] else lines
 
 

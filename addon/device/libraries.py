@@ -39,12 +39,12 @@ LEFTOVER = 86400.0  #: s after which a half-made folder belongs to nobody any mo
 
 
 class InstallationError(RuntimeError):
-    """`problem` and `mend` are for the user."""
+    """`problem` and `remedy` are for the user."""
 
-    def __init__(self, problem: str, mend: str) -> None:
-        super().__init__(f"{problem}. {mend}")
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(f"{problem}. {remedy}")
         self.problem = problem
-        self.mend = mend
+        self.remedy = remedy
 
 
 def place() -> Path | None:
@@ -149,7 +149,7 @@ class Installation:
         yield from self._ask_for_card(())
         assert self.card is not None
         if self.card["problem"] and not self._any_machine:
-            raise InstallationError(self.card["problem"], self.card["mend"])
+            raise InstallationError(self.card["problem"], self.card["remedy"])
         make_folder(self._folder.parent)
         _sweep(self._folder.parent)
         with disk_errors(self._folder):

@@ -36,7 +36,7 @@ SPARE = 2 * MIB
 
 
 def unavailable(suffix: str) -> str:
-    """Why this Blender cannot write files of this kind, with the mend; empty where it can."""
+    """Why this Blender cannot write files of this kind, with the remedy; empty where it can."""
     if suffix not in ALEMBIC | USD:
         return f"{suffix or 'No suffix'} is neither Alembic nor USD. Choose one of {', '.join(sorted(ALEMBIC | USD))}"
     if not (bpy.app.build_options.alembic if suffix in ALEMBIC else bpy.app.build_options.usd):

@@ -58,7 +58,7 @@ def gather(
         bodies: names of the others that may be bodies; None: all of them.
 
     Raises:
-        SceneError: names the object and the mend.
+        SceneError: names the object and the remedy.
     """
     steps = gather_by_frame(context, frames, garments, bodies)
     while True:

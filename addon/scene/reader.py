@@ -24,7 +24,7 @@ class Reader(ABC):
     """Reads the same object at each frame of the range, first frame first; `finish` gives what `Scene` wants.
 
     Raises:
-        SceneError: from every method, naming the object and the mend.
+        SceneError: from every method, naming the object and the remedy.
     """
 
     def __init__(self, item: bpy.types.Object, settings: Settings) -> None:

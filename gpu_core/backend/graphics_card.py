@@ -53,10 +53,10 @@ class Driver:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """problem: why the card cannot simulate, or nothing; mend: what helps. The rest is for information."""
+    """problem: why the card cannot simulate, or nothing; remedy: what helps. The rest is for information."""
 
     problem: str = ""
-    mend: str = ""
+    remedy: str = ""
     warning: str = ""
     cards: tuple[Card, ...] = ()
     cuda: str = ""
@@ -66,9 +66,9 @@ class Diagnosis:
 def diagnose(driver: Driver, system: str = sys.platform) -> Diagnosis:
     """Judge what the driver said; system as `sys.platform`."""
     found = Diagnosis(cards=driver.cards, cuda=_version(driver.cuda), release=driver.release)
-    problem, mend = _problem(driver, system)
+    problem, remedy = _problem(driver, system)
     if problem:
-        return replace(found, problem=problem, mend=mend)
+        return replace(found, problem=problem, remedy=remedy)
     first = driver.cards[0]
     if first.free is not None and first.free < LITTLE_MEMORY:
         amounts = f"{first.free // MIB} of {first.memory // MIB} MiB"

@@ -15,17 +15,17 @@ NO_FOLDER = {errno.ENOENT, errno.ENOTDIR, errno.EEXIST}
 
 
 class DiskError(RuntimeError):
-    """A file or folder that cannot be read or written. `problem` and `mend` are for the user."""
+    """A file or folder that cannot be read or written. `problem` and `remedy` are for the user."""
 
-    def __init__(self, problem: str, mend: str) -> None:
-        super().__init__(f"{problem}. {mend}")
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(f"{problem}. {remedy}")
         self.problem = problem
-        self.mend = mend
+        self.remedy = remedy
 
 
 @contextmanager
 def disk_errors(path: Path) -> Iterator[None]:
-    """Turns any OSError inside into a DiskError that names the path and the mend."""
+    """Turns any OSError inside into a DiskError that names the path and the remedy."""
     try:
         yield
     except OSError as error:

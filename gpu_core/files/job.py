@@ -42,12 +42,12 @@ CLOTH_ARRAYS: dict[str, type] = {
 
 
 class JobError(RuntimeError):
-    """A job folder that cannot be used. `problem` and `mend` are for the user."""
+    """A job folder that cannot be used. `problem` and `remedy` are for the user."""
 
-    def __init__(self, problem: str, mend: str) -> None:
-        super().__init__(f"{problem}. {mend}")
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(f"{problem}. {remedy}")
         self.problem = problem
-        self.mend = mend
+        self.remedy = remedy
 
 
 def save(scene: Scene, folder: Path) -> None:

@@ -25,12 +25,12 @@ POINT_BYTES = 12
 
 
 class CacheError(RuntimeError):
-    """A cache that cannot be used. `problem` and `mend` are for the user."""
+    """A cache that cannot be used. `problem` and `remedy` are for the user."""
 
-    def __init__(self, problem: str, mend: str) -> None:
-        super().__init__(f"{problem}. {mend}")
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(f"{problem}. {remedy}")
         self.problem = problem
-        self.mend = mend
+        self.remedy = remedy
 
 
 @dataclass(frozen=True)

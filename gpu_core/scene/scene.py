@@ -1,7 +1,7 @@
 """The scene as plain data: arrays in SI units and world space, validated once, here.
 
 Everything downstream (job folder, simulator, solvers) trusts these dataclasses, so a bad scene is refused in this
-file with the name of the object and the mend.
+file with the name of the object and the remedy.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ BackendName = Literal["auto", "cpu", "cuda"]
 
 
 class SceneError(ValueError):
-    """A scene that cannot be simulated. `object` names the culprit, `mend` says what the user can do."""
+    """A scene that cannot be simulated. `object` names the culprit, `remedy` says what the user can do."""
 
-    def __init__(self, object_name: str, problem: str, mend: str) -> None:
-        super().__init__(f"{object_name}: {problem}. {mend}")
+    def __init__(self, object_name: str, problem: str, remedy: str) -> None:
+        super().__init__(f"{object_name}: {problem}. {remedy}")
         self.object = object_name
         self.problem = problem
-        self.mend = mend
+        self.remedy = remedy
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ class Scene:
     settings: Settings = field(default_factory=Settings)
 
     def validate(self) -> Scene:
-        """Return self, or raise SceneError that names the object and the mend."""
+        """Return self, or raise SceneError that names the object and the remedy."""
         self.settings.validate()
         if not self.cloths:
             raise SceneError("Scene", "there is no cloth", "Give at least one mesh object the role Cloth")

@@ -344,4 +344,4 @@ def test_a_bad_cloth_is_refused_with_its_name_and_the_mend(break_it, words):
     with pytest.raises(SceneError, match=words) as caught:
         Scene((break_it(free_sheet()),)).validate()
     assert caught.value.object == "Sheet"
-    assert caught.value.mend
+    assert caught.value.remedy

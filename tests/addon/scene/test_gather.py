@@ -1,4 +1,4 @@
-"""What the solver gets from Blender, and every refusal: it names the object and the mend."""
+"""What the solver gets from Blender, and every refusal: it names the object and the remedy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read(frames=None):
 def refusal(frames=None) -> SceneError:
     with pytest.raises(SceneError) as caught:
         read(frames)
-    assert caught.value.mend.strip()
+    assert caught.value.remedy.strip()
     return caught.value
 
 
@@ -326,7 +326,7 @@ def test_a_collider_that_blender_does_not_evaluate_is_refused_by_name(scene, mak
         bpy.context.view_layer.layer_collection.children["Set"].exclude = True
     error = refusal()
     assert error.object == "Floor"
-    assert "Outliner" in error.mend
+    assert "Outliner" in error.remedy
 
 
 def test_a_collider_missing_from_its_library_is_refused_by_name(scene, make_cloth, make_collider, tmp_path):
@@ -357,7 +357,7 @@ def test_a_linked_cloth_is_refused_with_the_way_out(scene, make_cloth, tmp_path)
     scene.collection.objects.link(wanted.objects[0])
     error = refusal()
     assert error.object == "Skirt"
-    assert "Override" in error.mend
+    assert "Override" in error.remedy
 
 
 def test_a_deleted_collider_is_simply_gone(make_cloth, make_collider):
@@ -374,7 +374,7 @@ def test_a_modifier_above_the_cache_that_adds_vertices_is_refused_by_name(make_c
     error = refusal()
     assert error.object == "Cloth"
     assert "“Refine”" in error.problem
-    assert "move it below" in error.mend
+    assert "move it below" in error.remedy
     assert all(entry.show_viewport for entry in item.modifiers)
 
 

@@ -42,7 +42,7 @@ def test_what_is_in_the_way_is_named_with_a_mend(case):
     driver, expected = CASES[case]
     found = diagnose(driver, "linux")
     assert expected in found.problem
-    assert found.mend
+    assert found.remedy
 
 
 def test_an_old_driver_is_named_before_what_it_fails_with():
