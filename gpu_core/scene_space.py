@@ -1,28 +1,117 @@
-"""The bodies of a scene in one index space: all cloths' vertices, then all colliders'."""
+"""A scene's cloths and colliders in one index space, relative to its centre: what simulator and solvers share of it."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
+from .contact.pairs import thickness_within_edges
 from .contact.patches import Surface
+from .elasticity.assembly import vectors
+from .scene.arrays import Array, FloatArray, IntArray
+from .scene.mesh import edge_lengths, unique_edges
 from .scene.scene import Cloth, Collider, Scene
 
 
-def centre(scene: Scene) -> npt.NDArray[np.float64]:
+class SceneSpace:
+    """V vertices: those of the N cloth vertices first, then the colliders'. Lengths in m.
+
+    Positions of the solver are relative to `centre`, so a scene far off keeps its digits in float32.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene, self.centre = scene, centre(scene)
+        self.names = [cloth.name for cloth in scene.cloths] + [collider.name for collider in scene.colliders]
+        self.surface, wanted, self.friction = surface_of(scene)
+        #: first vertex of each cloth, and N
+        self.offsets: IntArray = np.cumsum([0, *(len(cloth.positions) for cloth in scene.cloths)]).astype(np.int32)
+        self.cloth_vertices = int(self.offsets[-1])
+        self.edges = unique_edges(self.surface.triangles[: self.surface.cloth_triangles])  #: (E, 2) of the cloths
+        self.rest: Array = np.concatenate([cloth.rest_positions for cloth in scene.cloths])  #: (N, 3)
+        self.rest_length = edge_lengths(self.rest, self.edges)  #: (E,)
+        self.edge = float(self.rest_length.mean())
+        self.warnings: list[str] = []
+        self.thickness = self._thickness(wanted)  #: (V,) that the mesh can resolve
+        moving = any(collider.animated for collider in scene.colliders) or any(
+            cloth.pins is not None and len(cloth.pins.targets) > 1 for cloth in scene.cloths
+        )
+        self._still: FloatArray | None = None if moving else self._goal(scene.settings.frame_start)
+
+    def local(self, world: npt.NDArray[np.floating]) -> Array:
+        return np.asarray(world - self.centre)
+
+    def world(self, local: npt.NDArray[np.floating]) -> Array:
+        return np.asarray(np.asarray(local, np.float64) + self.centre)
+
+    def cloths(self, vertices: Array) -> list[Array]:
+        """(N, …) apart by cloth."""
+        return [vertices[a:b] for a, b in pairwise(self.offsets)]
+
+    def cloth_of(self, vertex: int) -> str:
+        """The name of the cloth that has a vertex."""
+        return self.scene.cloths[int(np.searchsorted(self.offsets, vertex, side="right")) - 1].name
+
+    def start(self) -> FloatArray:
+        """(V, 4) where everything begins."""
+        return vectors(self.local(start_positions(self.scene)))
+
+    def start_velocity(self) -> FloatArray:
+        """(N, 4) of the cloths, m/s."""
+        cloths = self.scene.cloths
+        return vectors(
+            np.concatenate([np.zeros_like(c.positions) if c.velocities is None else c.velocities for c in cloths])
+        )
+
+    def goal(self, frame: float) -> FloatArray:
+        """(V, 4) where pins and colliders are at `frame`, linear between frames; free vertices are at their start."""
+        return self._goal(frame) if self._still is None else self._still
+
+    def pinned(self) -> IntArray:
+        """(P,) the vertices in the cloths' pins, hard and soft."""
+        groups = [c.pins.vertices + a for c, a in zip(self.scene.cloths, self.offsets, strict=False) if c.pins]
+        return np.concatenate([np.zeros(0, np.int32), *groups]).astype(np.int32)
+
+    def _goal(self, frame: float) -> FloatArray:
+        at, goal = frame - self.scene.settings.frame_start, start_positions(self.scene)
+        for cloth, offset in zip(self.scene.cloths, self.offsets, strict=False):
+            if cloth.pins is not None:
+                goal[cloth.pins.vertices + offset] = between(cloth.pins.targets, at)
+        row = self.cloth_vertices
+        for collider in self.scene.colliders:
+            count = collider.positions.shape[1]
+            goal[row : row + count] = between(collider.positions, at)
+            row += count
+        return vectors(self.local(goal))
+
+    def _thickness(self, wanted: Array) -> Array:
+        """(V,) says where it is less than what was asked for."""
+        thickness = thickness_within_edges(wanted, self.rest, self.edges)
+        for cloth, (a, b) in zip(self.scene.cloths, pairwise(self.offsets), strict=True):
+            thinner = int((thickness[a:b] < wanted[a:b]).sum())
+            if thinner:
+                self.warnings.append(
+                    f"{cloth.name}: the thickness {cloth.thickness:g} m is larger than the edges at {thinner} of "
+                    f"{b - a} vertices; there it is lowered to their length"
+                )
+        return thickness
+
+
+def centre(scene: Scene) -> Array:
     """Middle of the cloths at the start, rounded so that a scene near the origin keeps its own coordinates."""
     every = np.concatenate([cloth.positions for cloth in scene.cloths])
     middle = 0.5 * (every.min(axis=0) + every.max(axis=0))
     return np.asarray(np.round(middle / 8.0) * 8.0)
 
 
-def start_positions(scene: Scene) -> npt.NDArray[np.float64]:
-    """(V, 3) where everything begins, m."""
+def start_positions(scene: Scene) -> Array:
+    """(V, 3) where everything begins, in world space."""
     cloth = [c.positions for c in scene.cloths]
     return np.concatenate([*cloth, *(np.asarray(c.positions[0], np.float64) for c in scene.colliders)])
 
 
-def between(frames: npt.NDArray[np.floating], at: float) -> npt.NDArray[np.float64]:
+def between(frames: npt.NDArray[np.floating], at: float) -> Array:
     """(n, 3) of a (F or 1, n, 3) animation `at` frames after its first, linear between frames."""
     if len(frames) == 1:
         return np.asarray(frames[0], np.float64)
@@ -33,19 +122,23 @@ def between(frames: npt.NDArray[np.floating], at: float) -> npt.NDArray[np.float
     )
 
 
-def surface_of(scene: Scene) -> tuple[Surface, npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """(surface, thickness (V,), friction (V,)) of cloth and colliders in one index space."""
-    bodies: list[tuple[Cloth | Collider, int, float]] = [
+def surface_of(scene: Scene) -> tuple[Surface, Array, Array]:
+    """(surface, thickness (V,), friction (V,)) of cloths and colliders in one index space."""
+    objects: list[tuple[Cloth | Collider, int, float]] = [
         *((c, len(c.positions), c.material.friction) for c in scene.cloths),
         *((c, c.positions.shape[1], c.friction) for c in scene.colliders),
     ]
-    counts = np.array([count for _, count, _ in bodies])
+    counts = np.array([count for _, count, _ in objects])
     first = np.concatenate([[0], np.cumsum(counts)])
-    triangles = np.concatenate([body.triangles + at for (body, _, _), at in zip(bodies, first, strict=False)])
+    triangles = np.concatenate([item.triangles + at for (item, _, _), at in zip(objects, first, strict=False)])
     surface = Surface(
         int(first[-1]),
         triangles.astype(np.int32),
         sum(len(c.triangles) for c in scene.cloths),
-        np.repeat(np.arange(len(bodies)), counts).astype(np.int32),
+        np.repeat(np.arange(len(objects)), counts).astype(np.int32),
     )
-    return surface, np.repeat([b.thickness for b, _, _ in bodies], counts), np.repeat([f for _, _, f in bodies], counts)
+    return (
+        surface,
+        np.repeat([o.thickness for o, _, _ in objects], counts),
+        np.repeat([f for _, _, f in objects], counts),
+    )

@@ -10,12 +10,12 @@ import numpy as np
 from ...gpu_core.backend import select
 from ...gpu_core.scene.scene import Scene
 from ...gpu_core.simulator import Simulator, SolverError
-from ...gpu_core.solvers.parameters import NdbParameters
+from ...gpu_core.solvers.parameters import IterationLimits, NdbParameters
 from ...gpu_core.solvers.pd_ipc import pd_ipc
 from ..stress.forced import twist
 from ..stress.piled import zigzag
 from .claim import Claim, Curve, Measured, Panel, Table, Verdict, word
-from .moment import State
+from .moment import State, ndb_of
 
 PAPER_FEWER = (0.25, 0.30)
 KAPPAS = (0.1, 1.0, 10.0)
@@ -44,7 +44,7 @@ def run(scene: Scene, state: State, parameters: NdbParameters) -> Run:
     """The motion from `state` on with one choice of barrier."""
     simulator, result = Simulator(scene, select("cpu"), parameters), Run([])
     simulator.restore(state)
-    solver = simulator._solver
+    solver = ndb_of(simulator)
     filter_ = solver.filter
 
     def counted(*motion: Any) -> Any:
@@ -68,11 +68,13 @@ def run(scene: Scene, state: State, parameters: NdbParameters) -> Run:
 
 def variants(system: Any) -> dict[str, NdbParameters]:
     """Both barriers, with everything else the default, on one of the two matrices; at most `MOST` iterations a step."""
-    inner = NdbParameters.inner_iterations
-    ndb = NdbParameters(system=system, outer_iterations=MOST // inner, halved_iterations=inner)
+    inner = IterationLimits.inner_iterations
+    ndb = NdbParameters().replaced(system=system, outer_iterations=MOST // inner, damped_iterations=inner)
     if system == "constant":  # which the default's hard strain limit makes diverge
-        ndb = replace(ndb, limit="constant", limit_ratio=2.0)
-    result = {f"NDB, {s} sample{'s' if s > 1 else ''}": replace(ndb, law=replace(ndb.law, samples=s)) for s in SAMPLES}
+        ndb = ndb.replaced(limit="constant", limit_ratio=2.0)
+    result = {
+        f"NDB, {s} sample{'s' if s > 1 else ''}": ndb.replaced(law=replace(ndb.contact.law, samples=s)) for s in SAMPLES
+    }
     return result | {f"distance, κ = {kappa:g}": pd_ipc(ndb, kappa) for kappa in KAPPAS}
 
 

@@ -13,7 +13,7 @@ from ...gpu_core.backend import select
 from ...gpu_core.elasticity.assembly import Assembly, assemble
 from ...gpu_core.scene.scene import Scene
 from ...gpu_core.solvers.global_step import GlobalStep
-from ...gpu_core.solvers.parameters import NdbParameters
+from ...gpu_core.solvers.parameters import SubspaceChoices
 from ...gpu_core.subspace.subspace import Subspace
 from .claim import Claim, Curve, Measured, Panel, Table, Verdict, word
 from .linear import GlobalSolve, bounds, chebyshev, gradients, jacobi
@@ -96,7 +96,7 @@ def measure(quick: bool) -> Measured:
 def _at_rate(scene: Scene, state: State, rate: float) -> list[float]:
     """(λ_max, error of V30 alone, with Jacobi, with Chebyshev) at a step rate, from the same state."""
     other = replace(scene, settings=replace(scene.settings, step_rate=rate))
-    problem = global_solves(other, state, 1, replace(CONSTANT, warm_iterations=0))[0]
+    problem = global_solves(other, state, 1, CONSTANT.replaced(warm_iterations=0))[0]
     exact, start = problem.exact(), problem.within(30)
     alone = float(np.linalg.norm(start - exact) / np.linalg.norm(exact))
     return [problem.largest(), alone, *(left(problem, 30, kind, 1.33) for kind in ("jacobi", "chebyshev"))]
@@ -117,8 +117,8 @@ def _sweep_times(count: int) -> tuple[dict[str, float], dict[str, float]]:
 
 def _relaxation(assembly: Assembly, hessian: sparse.csr_array, kind: str):
     """Two launches of a relaxation kernel on a matrix."""
-    parameters = NdbParameters(system="constant", relaxation=kind, sweeps=2 if kind == "jacobi" else 4, small_rank=0)  # type: ignore[arg-type]
-    step = GlobalStep(select("cpu"), replace(assembly, hessian=sparse.csr_array(hessian)), NO_MODES, parameters)
+    choices = SubspaceChoices(relaxation=kind, sweeps=2 if kind == "jacobi" else 4, small_rank=0)  # type: ignore[arg-type]
+    step = GlobalStep(select("cpu"), replace(assembly, hessian=sparse.csr_array(hessian)), NO_MODES, choices)
     step.residual[:, :3] = np.random.default_rng(1).standard_normal((assembly.vertices, 3))
     return step._relax
 

@@ -17,9 +17,9 @@ CAPS = (50, 25, 5)
 INNER = 5  #: LG iterations between two full CCDs
 NEAR = 0.005  #: m rms from the converged run that counts as nearly identical, over the run
 #: The paper's constant H, and its filter of one t for all; sweeps and barrier law are ours, for its own diverge.
-PAPER_LIKE = NdbParameters(
+PAPER_LIKE = NdbParameters().replaced(
     system="constant", filter="global", guess="inertial", momentum=False, limit="constant", limit_ratio=2.0,
-    halved_from=NEVER,
+    damped_after=NEVER,
 )  # fmt: skip
 OURS = NdbParameters()
 #: By label: below which fraction t of its motion a step forwards (2: always), and the most of a vertex, m.
@@ -39,12 +39,11 @@ class Run:
 def capped(parameters: NdbParameters, iterations: int) -> NdbParameters:
     """At most so many LG iterations a step."""
     inner = min(INNER, iterations)
-    return replace(
-        parameters,
+    return parameters.replaced(
         inner_iterations=inner,
-        halved_iterations=inner,
+        damped_iterations=inner,
         outer_iterations=iterations // inner,
-        least_iterations=1,
+        min_iterations=1,
     )
 
 
@@ -74,15 +73,15 @@ def away(found: Run, reference: Run) -> list[float]:
 def measure(quick: bool) -> Measured:
     scene = spout(120, 4) if quick else spout(250, 16)
     scene = replace(scene, settings=replace(scene.settings, tolerance=0.05))
-    reference = run(scene, replace(OURS, inner_iterations=40))
+    reference = run(scene, OURS.replaced(inner_iterations=40))
     runs: dict[str, Run] = {}
     for cap in CAPS[::2] if quick else CAPS:
         for name, parameters in (("constant H, global t", PAPER_LIKE), ("Newton, t by vertex", OURS)):
             for label, (fraction, most) in FORWARDING.items():
                 if parameters is OURS and label not in ("", ", RF"):
                     continue
-                choice = replace(
-                    capped(parameters, cap), forwarding=fraction > 0.0, forwarding_time=fraction, forwarding_cap=most
+                choice = capped(parameters, cap).replaced(
+                    forwarding=fraction > 0.0, forwarding_time=fraction, forwarding_cap=most
                 )
                 runs[f"{name}, {cap}{label}"] = run(scene, choice)
     distances = {label: away(found, reference) for label, found in runs.items()}

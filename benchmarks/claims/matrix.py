@@ -12,20 +12,22 @@ from ...gpu_core.scene.scene import Material, Scene
 from ...gpu_core.solvers.parameters import NdbParameters
 from ..stress.piled import zigzag
 from .claim import Claim, Curve, Measured, Panel, Table, Verdict, word
-from .moment import State, one_step, state_after
+from .moment import State, ndb_of, one_step, state_after
 from .scenes import drape
 
 #: One set of contacts with weights that do not grow, so that every choice looks for the same minimiser.
-FIXED = NdbParameters(outer_iterations=1, least_iterations=1, momentum=False, inner_tolerance=1e-9, retreats=0)
-FIXED = replace(FIXED, law=replace(FIXED.law, most=0, start=0.3))
-CONSTANT_H = replace(FIXED, system="constant", large_rank=120)
-REFERENCE = replace(FIXED, accuracy=1e-3, gradients=1000, inner_iterations=40)
+FIXED = NdbParameters().replaced(
+    outer_iterations=1, min_iterations=1, momentum=False, inner_tolerance=1e-9, max_retreats=0
+)
+FIXED = FIXED.replaced(law=replace(FIXED.contact.law, most=0, start=0.3))
+CONSTANT_H = FIXED.replaced(system="constant", large_rank=120)
+REFERENCE = FIXED.replaced(accuracy=1e-3, max_gradients=1000, inner_iterations=40)
 CHOICES = {
     "Newton, to 10 % of the residual": (FIXED, (1, 2, 4, 8, 16)),
-    "Newton, to 1 %": (replace(FIXED, accuracy=0.01, gradients=400), (1, 2, 4, 8)),
+    "Newton, to 1 %": (FIXED.replaced(accuracy=0.01, max_gradients=400), (1, 2, 4, 8)),
     "constant H, V30 + Chebyshev 20": (CONSTANT_H, (1, 4, 16, 64, 256)),
-    "constant H, V30 + Chebyshev 60": (replace(CONSTANT_H, sweeps=60), (1, 4, 16, 64)),
-    "constant H, V30 + A-Jacobi 20": (replace(CONSTANT_H, relaxation="jacobi", sweeps=40), (1, 4, 16, 64)),
+    "constant H, V30 + Chebyshev 60": (CONSTANT_H.replaced(sweeps=60), (1, 4, 16, 64)),
+    "constant H, V30 + A-Jacobi 20": (CONSTANT_H.replaced(relaxation="jacobi", sweeps=40), (1, 4, 16, 64)),
 }
 
 
@@ -59,14 +61,14 @@ class Step:
 
     def after(self, iterations: int) -> tuple[np.ndarray, float]:
         """((N, 3) positions before the last filter, s)."""
-        simulator, solver = self.simulator, self.simulator._solver
-        solver.parameters = replace(solver.parameters, inner_iterations=iterations)
+        simulator, solver = self.simulator, ndb_of(self.simulator)
+        solver.iterations.limits = replace(solver.iterations.limits, inner_iterations=iterations)
         simulator.restore(self.start)
         target = simulator._target(1.0, solver)
         began = time.perf_counter()
-        solver.step(simulator._state, target)
+        simulator.solver.step(simulator._state, target)
         seconds = time.perf_counter() - began
-        return solver.x[: simulator.cloth_vertices, :3].astype(np.float64), seconds
+        return solver.iterate.x[: simulator.space.cloth_vertices, :3].astype(np.float64), seconds
 
 
 def measure(quick: bool) -> Measured:
@@ -74,7 +76,7 @@ def measure(quick: bool) -> Measured:
     numbers: dict[str, float] = {}
     for name, (scene, frames) in scenes(quick).items():
         state = state_after(scene, frames)
-        exact, _ = Step(scene, state, REFERENCE).after(10 if quick else REFERENCE.inner_iterations)
+        exact, _ = Step(scene, state, REFERENCE).after(10 if quick else REFERENCE.limits.inner_iterations)
         begun = Step(scene, state, FIXED)
         (start, _), idle = begun.after(0), min(begun.after(0)[1] for _ in range(3))
         begin = _rms(start - exact)

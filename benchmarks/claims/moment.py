@@ -15,6 +15,7 @@ from ...gpu_core.elasticity.assembly import assemble
 from ...gpu_core.scene.scene import Scene
 from ...gpu_core.simulator import Simulator
 from ...gpu_core.solvers.global_step import GlobalStep
+from ...gpu_core.solvers.ndb import Ndb
 from ...gpu_core.solvers.parameters import NdbParameters
 from ...gpu_core.subspace.subspace import subspace
 from .linear import GlobalSolve
@@ -22,15 +23,21 @@ from .linear import GlobalSolve
 State = Mapping[str, Any]
 
 #: The paper's global step in a loop that works: constant H, its bending and membrane, our contact and sweeps.
-CONSTANT = NdbParameters(system="constant", bending="hinge", sweeps=20)
+CONSTANT = NdbParameters().replaced(system="constant", bending="hinge", sweeps=20)
 
 
 def state_after(scene: Scene, frames: int) -> State:
     """The state after so many frames with the default solver (`CONSTANT`'s bending)."""
-    simulator = Simulator(scene, select("cpu"), NdbParameters(bending="hinge"))
+    simulator = Simulator(scene, select("cpu"), NdbParameters().replaced(bending="hinge"))
     for _ in range(frames):
         simulator.advance_frame()
     return simulator.state()
+
+
+def ndb_of(simulator: Simulator) -> Ndb:
+    """Its solver, to be looked into."""
+    assert isinstance(simulator.solver, Ndb)
+    return simulator.solver
 
 
 def one_step(scene: Scene, state: State, parameters: NdbParameters, cache: Path | None = None) -> Simulator:
@@ -45,12 +52,12 @@ def global_solves(
     scene: Scene, state: State, most: int, parameters: NdbParameters = CONSTANT, rank: int = 120
 ) -> list[GlobalSolve]:
     """Up to `most` global solves of the next step, in their order. rank: modes to have of H."""
-    parameters = replace(parameters, large_rank=rank)
-    assembly = assemble(scene.cloths, scene.settings.step, parameters.bending, limit_in_hessian=False)
+    parameters = parameters.replaced(large_rank=rank)
+    assembly = assemble(scene.cloths, scene.settings.step, parameters.elasticity.bending, limit_in_hessian=False)
     with TemporaryDirectory() as cache:
         simulator = one_step(scene, state, parameters, Path(cache))
         modes = subspace(assembly.hessian, assembly.free, rank, Path(cache))
-    system = simulator._solver.system
+    system = ndb_of(simulator).system
     assert isinstance(system, GlobalStep)
     found: list[GlobalSolve] = []
     reuse, free = system.reuse, assembly.free

@@ -17,6 +17,7 @@ from ...gpu_core.solvers.parameters import NdbParameters
 from ..stress.forced import twist
 from ..stress.piled import zigzag
 from .claim import Claim, Curve, Measured, Panel, Table, Verdict, word
+from .moment import ndb_of
 from .projection import seconds
 from .scenes import drape
 
@@ -48,11 +49,11 @@ def scenes(quick: bool) -> dict[str, tuple[Scene, int]]:
 
 def motions(scene: Scene, frames: int) -> tuple[Simulator, list[Motion]]:
     """Every motion that a frame's steps put to the full CCD; the steps begin at z, so that much is cut off."""
-    simulator = Simulator(scene, select("cpu"), NdbParameters(guess="inertial"))
+    simulator = Simulator(scene, select("cpu"), NdbParameters().replaced(guess="inertial"))
     for _ in range(frames):
         simulator.advance_frame()
     found: list[Motion] = []
-    solver = simulator._solver
+    solver = ndb_of(simulator)
     filter_ = solver.filter
 
     def recorded(pairs: Pairs, x: Any, x1: Any, released: Callable[[Any], Pairs] | None = None) -> Any:
@@ -74,8 +75,8 @@ def full(backend: Backend, motion: Motion, offset: Any) -> Any:
 def contacts_of(simulator: Simulator, motion: Motion, samples: int, *, paper: bool = True) -> Contacts:
     """Set up at x⁻, with the closest points there. paper: goal 0 makes the product's test of the gap, against ξ + d̂,
     Q ≤ 0 at those points."""
-    solver, none = simulator._solver, no_ages(simulator.backend)
-    law = replace(solver.parameters.law, samples=samples)
+    solver, none = ndb_of(simulator), no_ages(simulator.backend)
+    law = replace(solver.parameters.contact.law, samples=samples)
     result = Contacts(simulator.backend, law, motion.pairs, motion.x0, motion.x0, solver.vertices, none, none)
     if paper:
         result.goal[:] = 0.0
@@ -94,7 +95,7 @@ def measure(quick: bool) -> Measured:
         table = {s: np.zeros(4) for s in SAMPLES}
         for motion in recorded:
             touches = full(backend, motion, np.zeros_like(motion.pairs.offset))
-            ours = contacts_of(simulator, motion, simulator.parameters.law.samples, paper=False)
+            ours = contacts_of(simulator, motion, NdbParameters().contact.law.samples, paper=False)
             ours.partial_ccd(motion.x1, first=True)()
             product += [(touches & (ours.age >= 0)).sum(), touches.sum()]
             for s in SAMPLES:
@@ -154,14 +155,14 @@ def measure(quick: bool) -> Measured:
 
 def _times(simulator: Simulator, motion: Motion) -> dict[Any, float]:
     """Seconds of each stage for one motion."""
-    backend, proximity, solver = simulator.backend, simulator._solver.proximity, simulator._solver
+    backend, proximity, solver = simulator.backend, simulator.solver.proximity, ndb_of(simulator)
     result: dict[Any, float] = {"full": seconds(lambda: full(backend, motion, motion.pairs.offset))}
     for s in SAMPLES:
         result[s] = seconds(contacts_of(simulator, motion, s).partial_ccd(motion.x1, first=True))
     detect = proximity.broad_phase.detect
-    none = backend.xp.zeros(len(motion.x0), backend.xp.int32)  # is free: all go at one pace
+    none = backend.xp.zeros(len(motion.x0), backend.xp.int32)  # is free: all with a common time parameter
     result["search"] = seconds(lambda: detect(motion.x0, motion.x1, proximity.reach, proximity.margin, none))
-    whole = solver._taken.per_vertex
+    whole = solver.taken.per_vertex
     result["filter"] = seconds(lambda: whole(motion.pairs, motion.x0, motion.x1))
     return result
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from ...gpu_core.backend import select
 from ...gpu_core.elasticity.assembly import Assembly, assemble
 from ...gpu_core.solvers.global_step import GlobalStep
-from ...gpu_core.solvers.parameters import NdbParameters
+from ...gpu_core.solvers.parameters import SubspaceChoices
 from ...gpu_core.subspace.subspace import Subspace
 from .claim import Claim, Curve, Measured, Panel, Table, Verdict, word
 from .scenes import drape
@@ -30,8 +30,7 @@ def steps(assembly: Assembly, modes: Matrix) -> dict[str, GlobalStep]:
     """A global step for each way to VᵀΔHV; modes: (RANK, N)."""
     subspace = Subspace(np.ones(RANK), modes, 2.0)
     return {
-        gram: GlobalStep(select("cpu"), assembly, subspace, NdbParameters(system="constant", gram=gram))
-        for gram in ("stored", "syrk")
+        gram: GlobalStep(select("cpu"), assembly, subspace, SubspaceChoices(gram=gram)) for gram in ("stored", "syrk")
     }
 
 

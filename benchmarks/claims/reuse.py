@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ...gpu_core.scene.scene import Scene
@@ -33,7 +31,7 @@ def measure(quick: bool) -> Measured:
     rows, panels = [], []
     cuts: dict[float, list[float]] = {bound: [] for bound in BOUNDS}
     for name, (scene, frames) in scenes(quick).items():
-        parameters = replace(CONSTANT, warm_iterations=0) if name == "strip" else CONSTANT
+        parameters = CONSTANT.replaced(warm_iterations=0) if name == "strip" else CONSTANT
         problems = global_solves(scene, state_after(scene, frames), SOLVES, parameters)
         found = [_counts(problem, 60 if quick else MOST) for problem in problems]
         mean = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -14,14 +13,14 @@ from ...gpu_core.elasticity.assembly import assemble
 from ...gpu_core.simulator import Simulator
 from .claim import Claim, Curve, Measured, Panel, Table, Verdict, thinned, word
 from .linear import GlobalSolve, bounds, chebyshev, errors, first_below, gradients, jacobi, spectrum
-from .moment import CONSTANT, global_solves, state_after
+from .moment import CONSTANT, global_solves, ndb_of, state_after
 from .scenes import strip
 
 EXACT = 0.01  #: error that counts as the exact solve
 RANK = 30
 PAPER_SWEEPS, PAPER_WITHOUT = 20, 1000
 #: No warm start, so that the global solve has all of the step's motion to find.
-COLD = replace(CONSTANT, warm_iterations=0, guess="inertial")
+COLD = CONSTANT.replaced(warm_iterations=0, guess="inertial")
 LG, FRAMES = 3, 15  #: local–global iterations a step of the simulation; its length, at 25 frames/s
 
 
@@ -91,8 +90,8 @@ def _tips(count: int, quick: bool) -> dict[str, float]:
     fallen = {}
     for name, (rank, iterations) in kinds.items():
         scene = strip(count, FRAMES)
-        parameters = replace(
-            COLD, large_rank=rank, small_rank=rank, relaxation="jacobi", sweeps=max(2, 2 * iterations),
+        parameters = COLD.replaced(
+            large_rank=rank, small_rank=rank, relaxation="jacobi", sweeps=max(2, 2 * iterations),
             inner_iterations=LG, inner_tolerance=1e-9, outer_iterations=1,
         )  # fmt: skip
         simulator = Simulator(scene, select("cpu"), parameters)
@@ -101,15 +100,15 @@ def _tips(count: int, quick: bool) -> dict[str, float]:
         for _ in range(FRAMES):
             simulator.advance_frame()
         fallen[name] = -float(simulator.positions()[0][:, 2].min())
-    result = {"tip_fallen": fallen["exact"], "tip_vertices": float(simulator.cloth_vertices)}
+    result = {"tip_fallen": fallen["exact"], "tip_vertices": float(simulator.space.cloth_vertices)}
     return result | {f"tip_{k}": abs(v - fallen["exact"]) / fallen["exact"] for k, v in fallen.items() if k != "exact"}
 
 
 def _solve_exactly(simulator: Simulator) -> None:
     """Put a factorisation of H in the place of subspace and sweeps."""
     scene = simulator.scene
-    hessian = assemble(scene.cloths, scene.settings.step, COLD.bending, limit_in_hessian=False).hessian
-    factors, system = linalg.splu(hessian.tocsc()), simulator._solver.system
+    hessian = assemble(scene.cloths, scene.settings.step, COLD.elasticity.bending, limit_in_hessian=False).hessian
+    factors, system = linalg.splu(hessian.tocsc()), ndb_of(simulator).system
 
     def solve(x: Any, rest: Any) -> None:
         system.increment[:] = factors.solve(system.residual.astype(np.float64)) * system.free[:, None]

@@ -21,7 +21,7 @@ TOLERANCES = (1e-4, 5e-4, 1e-3, 1e-2)  #: of the scene scaled to 1
 FPS = 25.0  #: at which motions are compared, frames/s
 SHAKES = 0.3  #: share by which a motion's second difference may differ from the finest run's
 #: The finest run of the first is what the others are compared with.
-KINDS = {"Newton": NdbParameters(), "constant H": replace(PAPER_LIKE, forwarding=True)}
+KINDS = {"Newton": NdbParameters(), "constant H": PAPER_LIKE.replaced(forwarding=True)}
 PAPER = {
     "folding": ((39, 18, 15, 4), (55, 26, 20, None), (95, 45, 40, None)),
     "twisting": ((214, 171, 157, None), (229, 182, 163, None), (255, 202, 171, None)),
@@ -43,7 +43,7 @@ def run(scene: Scene, parameters: NdbParameters, tolerance: float) -> Run:
     """tolerance: of ‖Δx‖ in the scene scaled to 1; the product's is a velocity, so it is times size and rate."""
     settings = scene.settings
     size = max(float(np.ptp(cloth.positions, axis=0).max()) for cloth in scene.cloths)
-    choice = replace(parameters, inner_tolerance=tolerance * size / settings.step)
+    choice = parameters.replaced(inner_tolerance=tolerance * size / settings.step)
     simulator = Simulator(scene, select("cpu"), choice)
     frames, reports, cut_off = [np.concatenate(simulator.positions())], [], ""
     while simulator.frame < settings.frame_end:

@@ -38,7 +38,9 @@ STILL = 3.0e-4  #: rms speed of a settled specimen, m/s
 LOWERED, LOWERING = 0.075, 1.5  #: how far the plate under a specimen goes down, m, and in how long, s
 FOLDS = (5.0, 8.0)  #: of measured discs (validation.md §8)
 SETTLING = Solve(
-    "settling", 0.01, NdbParameters(inner_iterations=60, outer_iterations=20, gradients=2000, accuracy=0.01)
+    "settling",
+    0.01,
+    NdbParameters().replaced(inner_iterations=60, outer_iterations=20, max_gradients=2000, accuracy=0.01),
 )
 #: Measured coefficients in %, lowest and highest (validation.md §8, secondary sources there).
 MEASURED = {"cotton": (60.0, 76.0), "silk": (20.0, 40.0), "wool": (40.0, 70.0), "denim": (70.0, 90.0)}

@@ -20,7 +20,11 @@ class Solve:
 
 DEFAULT = Solve("default", Settings.tolerance)
 #: Preconditioned by each vertex's own block, which favours no direction: aggregates are no mirror images of each other.
-TIGHT = Solve("tight", 0.002, NdbParameters(multilevel=False, accuracy=0.1, inner_iterations=60, outer_iterations=20))
+TIGHT = Solve(
+    "tight",
+    0.002,
+    NdbParameters().replaced(multilevel=False, accuracy=0.1, inner_iterations=60, outer_iterations=20),
+)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ...gpu_core.scene.scene import Collider, Scene
@@ -23,7 +21,7 @@ def squeezed_end(vertices: int) -> list[Part]:
     """A sheet pressed in one place to less than its thickness: the per-vertex filter left, the global one right."""
     runs = []
     for name in ("vertex", "global"):
-        parameters = replace(NdbParameters(), filter=name)
+        parameters = NdbParameters().replaced(filter=name)
         parts = run(squeezed(vertices), FRAMES, parameters, said=f"{name} filter")
         print(f"{name} filter: lowest vertex at {1e3 * parts[0].positions[:, 2].min():.0f} mm", flush=True)
         runs.append(parts)

@@ -32,7 +32,7 @@ def run(scene: Scene, frame: int, parameters: NdbParameters | None = None, *, sa
         )  # fmt: skip
     found = check_frame(scene, frame, [shape.astype(np.float32) for shape in simulator.positions()])
     print(
-        f"{said}: {simulator.cloth_vertices} vertices, frame {frame}, largest stretch {stretch:.3f}, "
+        f"{said}: {simulator.space.cloth_vertices} vertices, frame {frame}, largest stretch {stretch:.3f}, "
         f"late steps {late}, {len(found)} crossings, released {sorted(released)}",
         flush=True,
     )

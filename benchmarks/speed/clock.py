@@ -20,6 +20,7 @@ from ...gpu_core.contact.broad_phase import BroadPhase
 from ...gpu_core.contact.filter import Filter
 from ...gpu_core.contact.pairs import Proximity
 from ...gpu_core.solvers.elastic import Solve
+from ...gpu_core.solvers.iterations import Iterations
 from ...gpu_core.solvers.ndb import Ndb
 from ...gpu_core.solvers.newton import NewtonStep
 
@@ -34,8 +35,8 @@ STAGES: tuple[tuple[type, str, str], ...] = (
     (Ndb, "_contacts", "narrow"),
     (Filter, "per_vertex", "full"),
     (Filter, "whole", "full"),
-    (Ndb, "_warm_start", "misc"),
-    (Ndb, "_local_global", "residual"),
+    (Iterations, "warm_start", "misc"),
+    (Iterations, "run", "residual"),
 )
 NAMES = ("broad", "narrow", "partial", "full", "residual", "matrix", "gradients", "misc")
 

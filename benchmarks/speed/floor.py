@@ -24,7 +24,7 @@ from .traffic import CountingBackend, Traffic, Work
 FRAME = 6  #: of the drape, well in contact
 #: 30 modes are what an iteration in contact uses (a warm start would want 120). With the strain limit that Newton's
 #: matrix bears, 500 times the stretch below it, the step at 40 000 vertices diverged.
-CONSTANT_H = NdbParameters(system="constant", large_rank=30, limit_ratio=2.0)
+CONSTANT_H = NdbParameters().replaced(system="constant", large_rank=30, limit_ratio=2.0)
 SMALLEST = 1 << 22  #: bytes of a triad that a clock can time
 
 
@@ -68,7 +68,7 @@ def floors(backend: Backend, vertices: int, frame: int = FRAME) -> Iterator[Floo
     simulator = Simulator(scene, backend)
     while simulator.frame < frame:
         simulator.advance_frame()
-    state, count = simulator.state(), simulator.cloth_vertices
+    state, count = simulator.state(), simulator.space.cloth_vertices
     del simulator
     peak = machine.peak_operations(backend)
     single = _single_step(scene)

@@ -62,7 +62,7 @@ def measure(name: str, scene: Scene, backend: Backend, first: int) -> Row:
     steps = sum(report.steps for report in reports)
     seconds, counts = sum(clock.seconds.values()) / len(reports), clock.counts
     return Row(
-        name, settings.preset, simulator.cloth_vertices, first, settings.frame_end, steps,
+        name, settings.preset, simulator.space.cloth_vertices, first, settings.frame_end, steps,
         {stage: 1e3 * clock.seconds[stage] / steps for stage in NAMES},
         sum(report.iterations for report in reports) / steps,
         counts["gradients"] / steps,

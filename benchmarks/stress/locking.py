@@ -72,9 +72,10 @@ def locking(
     """The scene's motion, or what of it fits in `seconds`. frames: None = as many as the scene asks for."""
     stress = SCENES[name]
     scene = with_loose_patch(stress.build(vertices, frames or stress.frames))
-    simulator = Simulator(scene, select("cpu"), replace(NdbParameters(), filter=filter_))
+    simulator = Simulator(scene, select("cpu"), NdbParameters().replaced(filter=filter_))
     count = len(scene.cloths[0].positions)
-    began, result, start = time.perf_counter(), Locking(name, filter_, simulator.cloth_vertices, 0), _height(simulator)
+    began, start = time.perf_counter(), _height(simulator)
+    result = Locking(name, filter_, simulator.space.cloth_vertices, 0)
     iterations = 0
     while simulator.frame < scene.settings.frame_end and time.perf_counter() - began < seconds:
         report = simulator.advance_frame()

@@ -51,7 +51,7 @@ from ..solvers.parameters import NEVER, NdbParameters
 from .process import JOB, MOVED, shape_path
 
 #: Looser where it costs least to look at: a few full CCDs a step, and cloth may be beyond its strain limit for a frame.
-PREVIEW = NdbParameters(accuracy=0.1, outer_iterations=4, halved_from=NEVER, strain_excess=math.inf)
+PREVIEW = NdbParameters().replaced(accuracy=0.1, outer_iterations=4, damped_after=NEVER, strain_excess=math.inf)
 FIRMEST = 0.99  #: weight of a pull; 1 would be a hard pin, which has its way through everything
 
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from .arrays import Array, FloatArray, IntArray
 from .mesh import counted_edges
 
+SolverName = Literal["ndb", "pd_ipc"]
 SolverPreset = Literal["default", "paper"]
 BackendName = Literal["auto", "cpu", "cuda"]
 
@@ -110,7 +111,7 @@ class Settings:
     self_collision: bool = True
     strict_start: bool = False  #: refuse a scene that starts with intersections instead of freeing those pairs
     tolerance: float = 0.2  #: velocity below which a step counts as converged, m/s (docs/theory/ndb.md)
-    solver: Literal["ndb", "pd_ipc"] = "ndb"
+    solver: SolverName = "ndb"
     preset: SolverPreset = "default"
     backend: BackendName = "auto"
 

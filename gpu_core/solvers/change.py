@@ -1,4 +1,4 @@
-"""‖Δx‖ of a local–global iteration: how near it is to its end. Summed on the device, read by the host."""
+"""‖Δx‖ of an iteration: how near it is to its end. Summed on the device, read by the host."""
 
 from __future__ import annotations
 
@@ -10,26 +10,23 @@ import numpy as np
 import numpy.typing as npt
 
 from ..backend import Answer, Backend
-from .parameters import NdbParameters
+from .parameters import ConvergenceCriteria
+from .solver import DivergenceError
 
 CHUNK = 256  #: vertices per partial sum
 FAR = 1e6  #: m; an increment this large, or not a number, means that the step has diverged
-
-
-class DivergenceError(ArithmeticError):
-    """The step left the numbers."""
 
 
 class Change:
     """Reads the increment of an iteration, and what the displacement gained on a step without forces."""
 
     def __init__(
-        self, backend: Backend, parameters: NdbParameters, step: float, tolerance: float, cloths: Sequence[int],
+        self, backend: Backend, criteria: ConvergenceCriteria, step: float, tolerance: float, cloths: Sequence[int],
         increment: Any, displacement: Any, coast: Any,
     ) -> None:  # fmt: skip
         """step: h, s. tolerance: ‖Δx‖ that counts as converged, m. cloths: first vertex of each, and N. The arrays
         are (N, 4), m."""
-        self.parameters, self.step, self.tolerance = parameters, step, tolerance
+        self.criteria, self.step, self.tolerance = criteria, step, tolerance
         chunks = [np.arange(a, b, CHUNK) for a, b in pairwise(cloths)]
         first = np.append(np.concatenate(chunks), cloths[-1])
         start = np.cumsum([0, *(len(of) for of in chunks)])
@@ -50,11 +47,13 @@ class Change:
         that begins must not look converged while it stands, nor may rest be made of what the iterations leave.
         Raises DivergenceError.
         """
-        parameters = self.parameters
+        criteria = self.criteria
         largest, mean, gain = answer().astype(np.float64).T[:3]
-        wanted = np.maximum(parameters.acceleration_share * gain / parameters.mean_share, parameters.finest * self.step)
+        wanted = np.maximum(
+            criteria.acceleration_share * gain / criteria.mean_share, criteria.finest_tolerance * self.step
+        )
         factor: npt.NDArray[np.float64] = np.maximum(self.tolerance / wanted, 1.0)
-        change = float(np.max(factor * np.maximum(largest, mean / parameters.mean_share)))
+        change = float(np.max(factor * np.maximum(largest, mean / criteria.mean_share)))
         if not change < FAR:
             raise DivergenceError
         return change

@@ -88,6 +88,11 @@ class Elastic:
         """Springs (N,) to `pin_target` besides those of the soft pins, N/m, in place of the last call's."""
         self.pin_stiffness[:] = self._pinned + self.backend.array(stiffness)
 
+    def resume(self, hardness: Any, slid: Any) -> None:
+        """Take up what the step before left: hardness (T,) of the strain limits, `slid` (R, 4) of yarns that rub."""
+        self.hardness[:] = hardness
+        self.slid[:] = slid
+
     def inertia_target(
         self, start: Any, velocity: Any, forwarded: Any, gravity_share: Any, adaptive: bool,
         displacement: Any, inertial: Any, guess: Any, z: Any,

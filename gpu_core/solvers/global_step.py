@@ -13,7 +13,7 @@ from ..contact.barrier import Contacts
 from ..elasticity.assembly import Assembly, off_diagonal
 from ..subspace.subspace import Subspace
 from .elastic import Solve
-from .parameters import NdbParameters
+from .parameters import SubspaceChoices
 
 Dense = npt.NDArray[np.float64]
 
@@ -24,7 +24,7 @@ CHEBYSHEV_RESERVE = 1.03  #: on λ_max, which Lanczos approaches from below
 class GlobalStep:
     """Holds H, U and the buffers of the increment. Reads `residual`, writes `increment`; both (N, 4)."""
 
-    def __init__(self, backend: Backend, assembly: Assembly, modes: Subspace, parameters: NdbParameters) -> None:
+    def __init__(self, backend: Backend, assembly: Assembly, modes: Subspace, parameters: SubspaceChoices) -> None:
         xp, count = backend.xp, assembly.vertices
         self.backend, self.parameters, self.vertices = backend, parameters, count
         start, column, value, diagonal = off_diagonal(assembly.hessian)

@@ -27,8 +27,13 @@ class Momentum:
         """pin_stiffness: (N,) of soft pins. cloths: first vertex of each cloth, and N."""
         self.backend, self.cloths = backend, cloths
         self.mass = vertices.mass.astype(backend.xp.float64)[:, None]
-        held = backend.host((vertices.free == 0) | (pin_stiffness > 0))
-        self.pinned = [bool(held[a:b].any()) for a, b in pairwise(cloths)]
+        self._free = vertices.free
+        self.pin(pin_stiffness)
+
+    def pin(self, stiffness: Any) -> None:
+        """What soft pins and pulls hold has changed: stiffness (N,), N/m."""
+        held = self.backend.host((self._free == 0) | (stiffness > 0))
+        self.pinned = [bool(held[a:b].any()) for a, b in pairwise(self.cloths)]
 
     def lacking(self, contacts: Contacts | None, inertial: Any, x: Any, motion: Any) -> Any:
         """(N, 4) float64: by what rigid motion every group that nothing holds falls short; 0 for all else.

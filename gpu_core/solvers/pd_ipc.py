@@ -15,11 +15,10 @@ KAPPA = 1.0  #: κ/d̂² relative to the diagonal of H under the pair: the 0.1, 
 
 def pd_ipc(ndb: NdbParameters, kappa: float = KAPPA) -> NdbParameters:
     """The choices of `ndb` with the distance-based barrier, and as many iterations a step at most."""
-    return replace(
-        ndb,
-        law=replace(ndb.law, distance=True, start=kappa, most=0, samples=0),
+    return ndb.replaced(
+        law=replace(ndb.contact.law, distance=True, start=kappa, most=0, samples=0),
         inner_iterations=1,
-        least_iterations=1,
-        halved_from=NEVER,
-        outer_iterations=ndb.inner_iterations * ndb.outer_iterations,
+        min_iterations=1,
+        damped_after=NEVER,
+        outer_iterations=ndb.limits.inner_iterations * ndb.limits.outer_iterations,
     )

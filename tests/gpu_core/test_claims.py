@@ -21,7 +21,7 @@ from taffeta.gpu_core.contact.barrier import Contacts, no_ages
 from taffeta.gpu_core.elasticity.assembly import assemble
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.gpu_core.solvers.global_step import GlobalStep
-from taffeta.gpu_core.solvers.parameters import NdbParameters
+from taffeta.gpu_core.solvers.parameters import NdbParameters, SubspaceChoices
 from taffeta.gpu_core.solvers.pd_ipc import pd_ipc
 from taffeta.gpu_core.subspace.subspace import subspace
 from taffeta.tests.gpu_core.small_scene import small_scene
@@ -70,8 +70,8 @@ def test_eq_19_and_the_syrk_equal_forming_the_product_to_float32():
 @pytest.mark.parametrize("relaxation", ["jacobi", "a_jacobi"])
 def test_sweeps_after_the_subspace_are_the_kernels(problem, relaxation):
     solve, assembly = problem
-    parameters = NdbParameters(system="constant", relaxation=relaxation, jacobi_weight=0.6, sweeps=SWEEPS)
-    step = GlobalStep(select("cpu"), assembly, solve.subspace, parameters)
+    choices = SubspaceChoices(relaxation=relaxation, jacobi_weight=0.6, sweeps=SWEEPS)
+    step = GlobalStep(select("cpu"), assembly, solve.subspace, choices)
     step.residual[:, :3], step.added[:] = solve.residual, solve.added
     step.total_diagonal[:] = assembly.hessian.diagonal() + solve.added
     step.reuse(np.zeros_like(step.residual), np.zeros_like(step.residual))
@@ -96,10 +96,10 @@ def test_iterations_arrive_at_the_exact_solve(problem, iterates):
 def test_the_distance_barrier_weighs_a_pair_by_the_logarithm_of_what_is_left():
     simulator, motions = partial_ccd.motions(drape(400, 3), 2)
     motion = max(motions, key=lambda m: m.pairs.count)
-    solver, none = simulator._solver, no_ages(simulator.backend)
+    solver, none = simulator.solver, no_ages(simulator.backend)
     made = [
         Contacts(simulator.backend, law, motion.pairs, motion.x0, motion.x0, solver.vertices, none, none)
-        for law in (solver.parameters.law, pd_ipc(solver.parameters).law)
+        for law in (solver.parameters.contact.law, pd_ipc(solver.parameters).contact.law)
     ]
     corners, weight = motion.x0[motion.pairs.corner][:, :, :3], made[0].barycentric
     gap = np.einsum("ck,ckj,cj->c", weight, corners, made[0].normal[:, :3])
@@ -112,8 +112,8 @@ def test_pd_ipc_takes_a_full_ccd_each_iteration_and_keeps_cloth_apart():
     scene = small_scene(frames=4, side=7)
     scene = replace(scene, settings=replace(scene.settings, solver="pd_ipc"))
     simulator = Simulator(scene, select("cpu"))
-    assert simulator.parameters == pd_ipc(NdbParameters())
-    solver, counted = simulator._solver, []
+    assert simulator.solver.parameters == pd_ipc(NdbParameters())
+    solver, counted = simulator.solver, []
     filter_ = solver.filter
     solver.filter = lambda *motion: counted.append(1) or filter_(*motion)
     for _ in range(scene.settings.frames - 1):

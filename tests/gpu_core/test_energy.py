@@ -27,7 +27,7 @@ def test_no_step_of_sheets_that_are_thrown_together_gives_them_energy():
 
 def test_a_step_whose_exact_minimum_gains_energy_is_taken_in_shorter_ones():
     assert all(result.holds for result in energy.shut(DEFAULT))
-    blind = replace(DEFAULT, parameters=replace(DEFAULT.parameters, heat=float("inf")))
+    blind = replace(DEFAULT, parameters=DEFAULT.parameters.replaced(energy_share=float("inf")))
     gained = next(iter(energy.shut(blind)))
     assert gained.measured > 0.005
 

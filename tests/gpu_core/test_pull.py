@@ -30,7 +30,7 @@ def frames(simulator, count=6):
 
 def speed(simulator):
     """Of the centre of mass, upwards, m/s."""
-    mass = simulator._solver.vertices.mass.astype(float)
+    mass = simulator.solver.vertices.mass.astype(float)
     return (mass * simulator.state()["velocity"][:, 2]).sum() / mass.sum()
 
 
@@ -82,9 +82,9 @@ def test_halved_steps_are_pulled_as_whole_ones():
     simulator.pull([CORNER], [0.9], [[0.0, 0.0, 1.0]])
     for halvings in (1, 2):  # one that was there before, one that was not
         solver = simulator._solver_of(halvings)
-        np.testing.assert_array_equal(solver.elastic.pin_stiffness, simulator._solver.elastic.pin_stiffness)
+        np.testing.assert_array_equal(solver.elastic.pin_stiffness, simulator.solver.elastic.pin_stiffness)
         simulator._target(1.0, solver)
-        np.testing.assert_allclose(solver.elastic.pin_target[CORNER, :3], [0.0, 0.0, 1.0] - simulator._centre)
+        np.testing.assert_allclose(solver.elastic.pin_target[CORNER, :3], [0.0, 0.0, 1.0] - simulator.space.centre)
 
 
 def test_a_pull_of_weight_zero_is_none():

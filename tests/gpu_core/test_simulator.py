@@ -105,7 +105,7 @@ def test_a_hanging_strip_stretches_by_its_weight():
     )
     cloth = Cloth("Strip", triangles, hung, hung, material, pins=Pins(top, hung[None, top]))
     scene = Scene((cloth,), (), Settings(1, 97, tolerance=1e-4, step_rate=48))
-    _, reports, frames = run(scene, NdbParameters(inner_iterations=60), check=False)
+    _, reports, frames = run(scene, NdbParameters().replaced(inner_iterations=60), check=False)
     tip = frames[-1][:, 2].min() + 1.0
     # lumped masses put half a row's weight on the last row: exact for N segments too
     assert -tip == pytest.approx(0.2 * 9.81 / (2 * 400), rel=0.05)
@@ -162,7 +162,7 @@ def test_the_papers_preset_keeps_the_guarantee():
     ],
 )
 def test_each_choice_of_the_paper_keeps_the_guarantee_alone(change):
-    run(drape(14, 9), replace(NdbParameters(), **change))
+    run(drape(14, 9), NdbParameters().replaced(**change))
 
 
 def test_cloths_fall_on_each_other_without_passing():
@@ -235,7 +235,7 @@ def test_a_patch_on_an_incline_slides_only_above_the_friction_angle(degrees, sli
 
 
 def test_residual_forwarding_stays_within_its_cap():
-    parameters = replace(NdbParameters(), forwarding=True, forwarding_cap=1e-3)
+    parameters = NdbParameters().replaced(forwarding=True, forwarding_cap=1e-3)
     simulator, _, _ = run(drape(14, 12), parameters)
     assert np.linalg.norm(simulator.state()["forwarded"][:, :3], axis=1).max() <= 2e-3 * 1.001
 

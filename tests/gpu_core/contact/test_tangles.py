@@ -44,15 +44,14 @@ def carry_through(simulator, part):
 
 def slip_with_the_release(simulator, part):
     """In the step whose release leaves alone all that crosses then."""
-    release = simulator._release
+    release = simulator.crossings.release
 
-    def slipping(report, late):
-        if not report.late_steps > 1:
-            carry_through(simulator, part)
-        release(report, late)
-        simulator._release = release
+    def slipping(x, late):
+        carry_through(simulator, part)
+        simulator.crossings.release = release
+        return release(x, late)
 
-    simulator._release = slipping
+    simulator.crossings.release = slipping
 
 
 def slip_in_a_later_frame(simulator, part):
@@ -76,7 +75,7 @@ def test_a_crossing_that_no_release_explains_is_a_fault_that_names_its_objects(s
     simulator = Simulator(squeezed(above, below), cpu)
     slip(simulator, slice(36, 52))
     reports = [simulator.advance_frame() for _ in range(8)]
-    assert simulator._surface.object[36:52].tolist() == [1] * 16
+    assert simulator.space.surface.object[36:52].tolist() == [1] * 16
     assert min(report.frame for report in reports if report.late_steps) == 7
     faults = [(report.frame, text) for report in reports for text in report.faults]
     assert [at for at, _ in faults] == [frame]
@@ -103,7 +102,7 @@ def scaled_drape(scale):
     cloth = Cloth("Sheet", triangles, vertices, start, material, thickness=2e-4 * scale)
     surface, faces = ball(0.0078125 * scale)
     body = Collider("Ball", faces, surface[None].astype(np.float32), thickness=2e-4 * scale)
-    tolerance = NdbParameters().finest * scale  # below it nothing is judged in m/s
+    tolerance = NdbParameters().convergence.finest_tolerance * scale  # below it nothing is judged in m/s
     settings = Settings(1, 9, gravity=(0, 0, -0.5 * scale), tolerance=tolerance)
     return Scene((cloth,), (body,), settings)
 

@@ -29,9 +29,9 @@ def cloth(side=9, size=0.2, **material):
 def forces(item, positions, parameters=None):
     """Elastic forces (N, 3) at `positions`: the residual with inertia satisfied."""
     parameters = parameters or NdbParameters()
-    assembly = assemble((item,), STEP, parameters.bending, limit_in_hessian=False)
+    assembly = assemble((item,), STEP, parameters.elasticity.bending, limit_in_hessian=False)
     modes = subspace(assembly.hessian, assembly.free, 0, None)
-    system = GlobalStep(cpu, assembly, modes, parameters)
+    system = GlobalStep(cpu, assembly, modes, parameters.subspace)
     elastic = Elastic(cpu, assembly, STEP, (0, 0, 0), 1.0)
     x = vectors(positions)
     cpu.sequence(elastic.residual_launches(x, x.copy(), system))()
@@ -76,7 +76,7 @@ def test_rigid_motion_costs_nothing(form):
     item = cloth(bend=1e-4)
     angle = 1.1
     turn = np.array([[np.cos(angle), 0, np.sin(angle)], [0, 1, 0], [-np.sin(angle), 0, np.cos(angle)]])
-    got = forces(item, item.rest_positions @ turn.T + [3.0, -2.0, 5.0], NdbParameters(bending=form))
+    got = forces(item, item.rest_positions @ turn.T + [3.0, -2.0, 5.0], NdbParameters().replaced(bending=form))
     assert np.abs(got).max() < 2e-3  # float32 noise of positions 5 m from the origin, times the stiffness
 
 
@@ -109,8 +109,9 @@ def global_step(parameters=None, pins=None, side=20):
     if pins is not None:
         item = Cloth(item.name, item.triangles, item.rest_positions, item.positions, item.material, pins=pins)
     parameters = parameters or NdbParameters()
-    assembly = assemble((item,), STEP, parameters.bending, limit_in_hessian=False)
-    return assembly, GlobalStep(cpu, assembly, subspace(assembly.hessian, assembly.free, 120, None), parameters)
+    assembly = assemble((item,), STEP, parameters.elasticity.bending, limit_in_hessian=False)
+    modes = subspace(assembly.hessian, assembly.free, 120, None)
+    return assembly, GlobalStep(cpu, assembly, modes, parameters.subspace)
 
 
 def solve(assembly, step, added):
@@ -130,9 +131,9 @@ def solve(assembly, step, added):
 
 @pytest.mark.parametrize("relaxation", ["chebyshev", "jacobi"])
 def test_the_global_step_approaches_the_direct_solution(relaxation):
-    assembly, step = global_step(NdbParameters(relaxation=relaxation))
+    assembly, step = global_step(NdbParameters().replaced(relaxation=relaxation))
     few = solve(assembly, step, 0.0)
-    assembly, step = global_step(NdbParameters(relaxation=relaxation, sweeps=100))
+    assembly, step = global_step(NdbParameters().replaced(relaxation=relaxation, sweeps=100))
     many = solve(assembly, step, 0.0)
     assert many < few < 0.3
     assert many < 0.05
@@ -140,7 +141,7 @@ def test_the_global_step_approaches_the_direct_solution(relaxation):
 
 def test_contacts_in_the_matrix_are_solved_for():
     added = np.where(np.arange(400) % 3 == 0, 300.0, 0.0)
-    assembly, step = global_step(NdbParameters(sweeps=60))
+    assembly, step = global_step(NdbParameters().replaced(sweeps=60))
     assert solve(assembly, step, added) < 0.1
 
 
@@ -148,7 +149,7 @@ def test_stored_outer_products_give_the_same_small_matrix():
     added = np.random.default_rng(1).uniform(0, 100, 400).astype(np.float32)
     matrices = []
     for gram in ("syrk", "stored"):
-        _, step = global_step(NdbParameters(gram=gram))
+        _, step = global_step(NdbParameters().replaced(gram=gram))
         step.added[:] = added
         matrices.append(step.gram())
     assert np.allclose(*matrices, rtol=1e-4, atol=1e-4)
@@ -159,7 +160,7 @@ def test_stored_outer_products_give_the_same_small_matrix():
 def test_a_jacobi_is_two_jacobi_sweeps():
     results = []
     for name in ("a_jacobi", "jacobi"):
-        assembly, step = global_step(NdbParameters(relaxation=name, jacobi_weight=0.6, sweeps=8))
+        assembly, step = global_step(NdbParameters().replaced(relaxation=name, jacobi_weight=0.6, sweeps=8))
         solve(assembly, step, 0.0)
         results.append(step.increment.copy())
     assert np.allclose(*results, rtol=1e-3, atol=1e-6 * np.abs(results[0]).max())

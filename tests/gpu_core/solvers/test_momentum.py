@@ -12,7 +12,8 @@ from taffeta.gpu_core.solvers.parameters import NdbParameters
 from taffeta.tests.gpu_core.small_scene import sheet
 
 cpu = select("cpu")
-AS_IT_IS = NdbParameters(heat=float("inf"))  #: what stops some only deforms the sheet: that step would be halved
+#: What stops some only deforms the sheet, and that step would be halved.
+AS_IT_IS = NdbParameters().replaced(energy_share=float("inf"))
 SETTINGS = Settings(1, 2, gravity=(0.0, 0.0, 0.0), backend="cpu")
 THROWN = np.array([0.5, 0.0, 1.0])  #: m/s
 STOPPED = np.arange(0, 62, 3)
@@ -28,7 +29,7 @@ class Thrown:
         speeds = np.tile(THROWN, (len(points), 1))
         cloth = Cloth("Sheet", triangles, points, points, Material(air_drag=0.0), pins=pins, velocities=speeds)
         simulator = Simulator(Scene((cloth,), (), SETTINGS), cpu, AS_IT_IS)
-        solver = simulator._solver
+        solver = simulator.solver
         whole = solver.filter
 
         def filter_(pairs, x, x1, released):
@@ -41,7 +42,8 @@ class Thrown:
         self.report, state = simulator.advance_frame(), simulator.state()
         self.mass = solver.vertices.mass.astype(float)
         self.place, self.velocity = state["x"][:, :3], state["velocity"][:, :3].astype(float)
-        self.by_place = (self.place - solver.start[:, :3]) / SETTINGS.step  #: velocity of the last step's places, m/s
+        #: m/s, of the last step's places
+        self.by_place = (self.place - solver.iterate.start[:, :3]) / SETTINGS.step
 
 
 def test_what_the_filter_stops_costs_loose_cloth_no_momentum():
@@ -68,5 +70,5 @@ def test_loose_is_cloth_that_no_pin_holds():
     loose = Cloth("Loose", triangles, points, points)
     pinned = Cloth("Pinned", triangles, points + [0.0, 0.0, 1.0], points, pins=Pins(held, points[held][None]))
     simulator = Simulator(Scene((loose, pinned), (), SETTINGS), cpu)
-    (rows,) = simulator._solver.momentum.loose(None)
+    (rows,) = simulator.solver.momentum.loose(None)
     np.testing.assert_array_equal(rows, np.arange(len(points)))

@@ -1,0 +1,76 @@
+"""When a step has found its end, and which state is handed out where it has not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..contact.barrier import Contacts
+from .elastic import Elastic
+from .iterate import Iterate
+from .parameters import NdbParameters
+from .solver import StepReport
+
+
+class Convergence:
+    """Judges the state after each full CCD of a step."""
+
+    def __init__(self, parameters: NdbParameters, elastic: Elastic, iterate: Iterate, inner_tolerance: float) -> None:
+        """inner_tolerance: of ‖Δx‖, m; what the filter cuts off and what contact moved may be twice that."""
+        self.limits, self.allowed_excess = parameters.limits, parameters.convergence.strain_excess
+        self.elastic, self.iterate = elastic, iterate
+        self.inner_tolerance, self.outer_tolerance = inner_tolerance, 2.0 * inner_tolerance
+        self._least_excess = float("inf")
+        self._least_strained: Any = None  #: of the second half of the iterations' states, the one of the least excess
+
+    def begin(self, feasible: Any) -> None:
+        self._least_excess, self._least_strained = float("inf"), feasible
+
+    def finished(self, report: StepReport) -> bool:
+        if report.outer == 0:
+            return False
+        limit = self.limits.outer_iterations if report.arrived else self.limits.late_iterations
+        return report.converged or report.outer >= limit
+
+    def judge(
+        self, report: StepReport, change: float, reached: Any, before: Any, share: Any, contacts: Contacts | None
+    ) -> None:
+        """Converged: the iterations have settled, nothing was cut off, contact was set up where the step ends, and no
+        triangle there is far beyond its strain limit: a small cut may be a long stretch of a short edge.
+
+        change: the last ‖Δx‖, m. before, reached: (V, 4) the last two feasible states. share: (V, 1) or 1, of the way
+        that `Oscillation.shorten` left.
+        """
+        cut = abs(self.iterate.x - reached)
+        moved = float((abs(reached - before) / share).max()) if contacts else 0.0
+        report.outer += 1
+        report.arrived = not bool(
+            (cut[self.iterate.held] > 0.0).any()
+        )  # exactly: a frame shows colliders in their pose
+        report.converged = (
+            report.arrived
+            and change <= self.inner_tolerance
+            and float(cut.max()) <= self.outer_tolerance
+            and moved <= self.outer_tolerance
+        )
+        excess = self._excess(report, reached)
+        if report.arrived and excess <= self._least_excess:
+            self._least_excess, self._least_strained = excess, reached
+        report.strained = report.arrived and self._least_excess > self.allowed_excess
+
+    def end(self, feasible: Any, target: Any, report: StepReport) -> Any:
+        """(V, 4) where the step ends. Where no room is left a collider arrives all the same, and the caller releases
+        what it crosses."""
+        xp = self.iterate.backend.xp
+        if report.arrived:
+            return feasible if report.converged else self._least_strained
+        report.late = xp.flatnonzero((feasible != self.iterate.x).any(axis=1) & self.iterate.held)
+        return xp.where(self.iterate.free, feasible, target)
+
+    def _excess(self, report: StepReport, reached: Any) -> float:
+        """By how much a triangle is stretched beyond its limit; infinity in iterations that need not know it."""
+        early = not report.converged and report.outer <= self.limits.outer_iterations // 2
+        if early or self.allowed_excess == float("inf"):
+            return float("inf")
+        excess = self.elastic.strain_excess(reached)
+        report.converged = report.converged and excess <= self.allowed_excess
+        return excess

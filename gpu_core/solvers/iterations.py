@@ -1,0 +1,125 @@
+"""The iterations between two full CCDs: residual, linear solve, increment, and the weights' partial CCD.
+
+With `system="newton"` these are Newton's iterations on the incremental potential, with a constant matrix the paper's
+local–global ones; the loop is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..backend import Answer, Backend
+from ..contact.barrier import Contacts
+from .change import Change
+from .elastic import Elastic
+from .global_step import GlobalStep
+from .iterate import Iterate
+from .momentum import Momentum
+from .newton import NewtonStep
+from .parameters import NdbParameters
+from .solver import StepReport
+
+
+class Iterations:
+    """Moves the iterate towards the minimum of the incremental potential, with the contacts that it is given."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        parameters: NdbParameters,
+        elastic: Elastic,
+        system: GlobalStep | NewtonStep,
+        iterate: Iterate,
+        change: Change,
+        momentum: Momentum | None,
+        rest: Any,
+    ) -> None:
+        """rest: (N, 4) rest positions, m. change: reads `system.increment`."""
+        self.backend, self.elastic, self.system, self.iterate = backend, elastic, system, iterate
+        self.limits, self.newton, self.damping = parameters.limits, parameters.newton, parameters.oscillation
+        self.warm_iterations = parameters.subspace.warm_iterations
+        self.change, self.momentum, self.rest = change, momentum, rest
+        self._last = backend.xp.zeros_like(iterate.displacement)  #: (N, 4) what the last iteration added, m
+        self._elastic_residual = backend.sequence(elastic.residual_launches(iterate.x, iterate.z, system))
+        self._add = iterate.add(system.increment)
+
+    def warm_start(self) -> None:
+        """Elasticity and inertia alone, in the large subspace: a few cheap local–global iterations (eq. 16)."""
+        if not isinstance(self.system, GlobalStep):
+            return
+        self.elastic.turn(self.iterate.start)
+        add = self.backend.sequence([self._add])
+        for _ in range(self.warm_iterations):
+            self._elastic_residual()
+            self.system.modal(self.iterate.x, self.rest)
+            add()
+
+    def run(self, contacts: Contacts | None, report: StepReport) -> float:
+        """Iterate until ‖Δx‖ falls below the tolerance; returns the last ‖Δx‖, m. Raises DivergenceError."""
+        backend, system, iterate = self.backend, self.system, self.iterate
+        contact = backend.sequence(self._contact_residual(contacts))
+        solve = system.bind(iterate.x, self.rest, contacts)
+        after: list[Callable[[], None]] = [backend.sequence([self._add, *self.change.launches])]
+        if contacts:
+            after.append(contacts.partial_ccd(iterate.x))
+        change, least = 0.0, self.limits.min_iterations if contacts and report.outer == 0 else 1
+        unread: list[Answer] = []  # what the last iteration changed, until the host has to know
+        energy, retreats, done = float("inf"), 0, 0
+
+        def settled() -> bool:
+            nonlocal change
+            change = self.change.size(unread.pop())
+            return change <= self.change.tolerance and done >= least
+
+        for k in range(self._most(report)):
+            self._elastic_residual()
+            if unread and settled():
+                break
+            contact()
+            left = solve.begin()
+            if not left <= self.newton.growth * energy and retreats < self.newton.max_retreats:
+                self._retreat()
+                retreats += 1
+                continue
+            energy, retreats = left, 0
+            solve.finish()
+            self._last[:] = system.increment
+            for run in after:
+                run()
+            report.iterations += 1
+            done, unread = k + 1, [self.change.look()]
+            if not backend.ahead and settled():
+                break
+        if unread:
+            settled()
+        if self.momentum:
+            iterate.move(self.momentum.lacking(contacts, iterate.inertial, iterate.x, iterate.displacement))
+        return change
+
+    def solve_once(self, contacts: Contacts | None) -> Any:
+        """(N, 4) the increment of one global step at the iterate, without taking it, m."""
+        self._elastic_residual()
+        self.backend.sequence(self._contact_residual(contacts))()
+        solve = self.system.bind(self.iterate.x, self.rest, contacts)
+        solve.begin()
+        solve.finish()
+        return self.system.increment
+
+    def _most(self, report: StepReport) -> int:
+        late = self.damping.damped_iterations if report.outer >= self.damping.damped_after else 0
+        return max(self.limits.inner_iterations, late)
+
+    def _retreat(self) -> None:
+        """Take half of the last increment back: what it left is worse than what it found."""
+        self._last *= 0.5
+        self.iterate.take_back(self._last)
+
+    def _contact_residual(self, contacts: Contacts | None) -> list[Any]:
+        """Kernels that add the contacts to the elastic residual."""
+        system = self.system
+        if contacts is None:
+            return []
+        return contacts.residual_launches(
+            self.iterate.x, self.iterate.start, system.residual, system.added, system.total_diagonal
+        )

@@ -1,0 +1,82 @@
+"""What a `Simulator` knows of a solver: it builds one by name, steps it, and asks it for nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy.typing as npt
+
+from ..contact.pairs import Proximity
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+class DivergenceError(ArithmeticError):
+    """The step left the numbers."""
+
+
+@dataclass
+class StepReport:
+    """What one step did."""
+
+    iterations: int = 0  #: linear solves
+    outer: int = 0  #: full CCDs after the first
+    contacts: int = 0  #: active pairs at the end
+    converged: bool = False
+    arrived: bool = True  #: colliders and hard pins reached their pose
+    strained: bool = False  #: some triangle is far beyond its strain limit
+    heated: bool = False  #: cloth that nothing holds has more energy than before
+    late: Any = None  #: indices of the vertices of colliders and pins that had no room to arrive; None where all had
+
+
+class State(Protocol):
+    """All that one step hands to the next, on the device. V vertices, the first N of them cloth."""
+
+    @property
+    def x(self) -> Any:
+        """(V, 4) positions relative to the scene's centre, m."""
+
+    @property
+    def velocity(self) -> Any:
+        """(N, 4) m/s."""
+
+
+class Solver(Protocol):
+    """Takes steps of one length of one scene."""
+
+    proximity: Proximity  #: candidates, and the pairs that are left alone
+    soft: npt.NDArray[Any]  #: (N,) stiffness of a pull of weight one half, N/m; 0 where a pin holds
+
+    @property
+    def can_halve(self) -> bool:
+        """Whether `halved` is cheap enough to be used where a step fails."""
+
+    @property
+    def last_x(self) -> Any:
+        """(V, 4) the positions of the last iteration, also of a step that diverged, m."""
+
+    def initial_state(self, x: Any, velocity: Any) -> State:
+        """At x (V, 4), m, with velocity (N, 4), m/s, and without a past."""
+
+    def to_host(self, state: Any) -> dict[str, npt.NDArray[Any]]:
+        """A state as arrays, to go on from with the same bits."""
+
+    def from_host(self, arrays: Arrays) -> State:
+        """The state that `to_host` gave."""
+
+    def step(self, state: Any, target: Any) -> tuple[State, StepReport]:
+        """One step. target: (V, 4) where hard pins and colliders go, m; free vertices' rows are not read.
+
+        Raises DivergenceError, LinAlgError, and TooManyPairsError.
+        """
+
+    def halved(self) -> Self:
+        """The same solver with half the step. Both share `proximity`, and so what is left alone."""
+
+    def hold(self, vertices: npt.NDArray[Any], targets: npt.NDArray[Any]) -> None:
+        """Soft pins and pulls of `vertices` (G,) go to `targets` (G, 3), m, from the next step on."""
+
+    def pull(self, stiffness: npt.NDArray[Any]) -> None:
+        """Springs (N,) besides those of the soft pins, N/m, in place of the last call's."""
