@@ -12,7 +12,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "theory" / "stress.md"
 BEGIN, END = "<!-- stress.json -->\n", "<!-- end -->\n"
 HEAD = (
     "| scene | what is hard | vertices | frames | intersect | released frames | late, unfinished / steps | stretch "
-    "| least gap, mm | LG / step | s / frame |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
+    "| smallest gap, mm | Newton iterations / step | s / frame |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
 )
 
 
@@ -39,7 +39,8 @@ def _line(row: dict[str, Any]) -> str:
     stress = SCENES[row["scene"]]
     hard = (stress.build.__doc__ or "").partition("\n")[0].rstrip(".")
     limit = f", limit {1.0 + row['limit']:g}" if row["limit"] else ""
-    name = f"`{row['scene']}`{' (squeezes)' if stress.squeezes else ''}{limit}{', rubs' if row['rubs'] else ''}"
+    friction = ", yarn friction" if row["rubs"] else ""
+    name = f"`{row['scene']}`{' (squeezes)' if stress.squeezes else ''}{limit}{friction}"
     frames = f"{row['frames_done']} of {row['frames']}" if row["cut_off"] else f"{row['frames']}"
     crossing = len(set(row["intersecting_exact"]) | set(row["intersecting_ipctk"]) | set(row["faults"]))
     cells = (
