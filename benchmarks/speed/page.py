@@ -43,7 +43,7 @@ def _tables(name: str, machines: Sequence[dict[str, Any]]) -> str:
 
 ON_CUDA = ("table", "floor")
 UNMEASURED = (
-    "CUDA: unmeasured, no GPU was at hand. `python -m taffeta.benchmarks.speed table floor --backend cuda --save`\n"
+    "CUDA: not measured, no GPU was available. `python -m taffeta.benchmarks.speed table floor --backend cuda --save`\n"
 )
 
 
@@ -95,7 +95,14 @@ def _floor(rows: Sequence[Row]) -> str:
 
 
 def _scaling(rows: Sequence[Row]) -> str:
-    head = ("vertices", "s/frame", "iterations a step", "CG a step", "contacts", "µs/frame and vertex")
+    head = (
+        "vertices",
+        "s/frame",
+        "Newton iterations / step",
+        "CG iterations / step",
+        "contacts",
+        "µs / (frame · vertex)",
+    )
     lines = [
         [f"{r['vertices']}", f"{r['seconds_per_frame']:.2f}", f"{r['iterations']:.1f}", f"{r['gradients']:.0f}",
          f"{r['contacts']:.0f}", f"{1e6 * r['seconds_per_frame'] / r['vertices']:.0f}"]
@@ -106,7 +113,7 @@ def _scaling(rows: Sequence[Row]) -> str:
     sizes = [row["vertices"] for row in rows]
     power = scaling.exponent(sizes, [row["seconds_per_frame"] for row in rows])
     one = scaling.exponent(sizes, [r["seconds_per_frame"] / max(1e-9, r["gradients"] + r["iterations"]) for r in rows])
-    text = f"Exponent {power:.3f} (aim: below 1.15); of the time per linear and nonlinear iteration {one:.3f}."
+    text = f"Exponent {power:.3f} (target: below 1.15); of the time per iteration, linear and nonlinear, {one:.3f}."
     return f"{_markdown(head, lines)}\n{text}\n"
 
 
@@ -116,7 +123,7 @@ def _million(rows: Sequence[Row]) -> str:
         outcome = f"not done ({row['failed']})" if row["failed"] else "done"
         parts.append(f"{row['vertices']} vertices in {row['limit_gib']:g} GiB of address space: {outcome}.\n\n")
         stages = [[s["stage"], f"{s['seconds']:.0f}", f"{s['peak']:.0f}", f"{s['now']:.0f}"] for s in row["stages"]]
-        parts.append(_markdown(("reached", "s since start", "peak, MiB", "now, MiB"), stages))
+        parts.append(_markdown(("stage reached", "s since start", "peak, MiB", "now, MiB"), stages))
         if row["holds"]:
             held = ", ".join(f"`{path}` {size:.0f}" for path, size in row["holds"].items())
             parts.append(f"\nLargest arrays between frames, MiB: {held}.\n")
@@ -125,16 +132,16 @@ def _million(rows: Sequence[Row]) -> str:
 
 def _modes(rows: Sequence[Row]) -> str:
     lines = [[f"{r['vertices']}", f"{r['modes']}", f"{r['computed']:.2f}", f"{r['read']:.2f}"] for r in rows]
-    return _markdown(("vertices", "modes", "computed, s", "read from the disk, s"), lines)
+    return _markdown(("vertices", "modes", "computed, s", "read from disk, s"), lines)
 
 
 def _start(rows: Sequence[Row]) -> str:
     lines = [[f"{r['vertices']}", *(f"{r['seconds'][f'frame {k}']:.2f}" for k in (1, 2))] for r in rows]
-    return _markdown(("vertices", "frame 1 (the start), s", "frame 2 (the first simulated), s"), lines)
+    return _markdown(("vertices", "frame 1 (start pose), s", "frame 2 (first simulated), s"), lines)
 
 
 def _newton(rows: Sequence[Row]) -> str:
-    head = ("", "vertices", "threads", "iterations", "s/frame", "Taffeta is faster by", "frames that intersect",
+    head = ("", "vertices", "threads", "iterations", "s/frame", "their time ÷ Taffeta's", "frames that intersect",
             "largest stretch", "mean height at the end, mm")  # fmt: skip
     ours = {(r["vertices"], r["threads"]): r["seconds_per_frame"] for r in rows if r["method"] == "Taffeta"}
     lines = []
@@ -154,7 +161,16 @@ def _newton(rows: Sequence[Row]) -> str:
 def blender() -> str:
     """From the results of taffeta.benchmarks.blender_cloth."""
     files = sorted(results.RESULTS.glob("blender_cloth-*.json"))
-    head = ("", "vertices", "frames", "threads", "s/frame", "Taffeta takes", "frames that intersect", "largest stretch")
+    head = (
+        "",
+        "vertices",
+        "frames",
+        "threads",
+        "s/frame",
+        "Taffeta's time ÷ Blender's",
+        "frames that intersect",
+        "largest stretch",
+    )
     parts = []
     for path in files:
         content = json.loads(path.read_text(encoding="utf-8"))
