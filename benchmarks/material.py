@@ -24,7 +24,8 @@ import numpy as np
 import scipy.sparse as sparse
 import scipy.sparse.linalg as linalg
 
-from ..gpu_core.elasticity.bending import BendingForm, bending
+from ..gpu_core.elasticity.bending import bending
+from ..gpu_core.elasticity.choices import BendingForm
 from ..gpu_core.scene.fabrics import FABRICS
 from ..gpu_core.scene.scene import Material
 from . import material_cases as cases

@@ -16,7 +16,8 @@ from scipy.optimize import brentq
 
 from ..gpu_core.backend import select
 from ..gpu_core.elasticity.assembly import Assembly, assemble
-from ..gpu_core.elasticity.bending import BendingForm, bending
+from ..gpu_core.elasticity.bending import bending
+from ..gpu_core.elasticity.choices import BendingForm, ElasticityChoices
 from ..gpu_core.elasticity.plate import plate_rows
 from ..gpu_core.scene.mesh import triangle_areas
 from ..gpu_core.scene.scene import Cloth, Material, Pins, Scene, Settings
@@ -69,7 +70,7 @@ def sheet(shape: Strip, material: Material, held: npt.NDArray[np.int32], warp: f
 
 
 def assembled(cloth: Cloth, form: BendingForm) -> Assembly:
-    return assemble((cloth,), STEP, form, limit_in_hessian=False)
+    return assemble((cloth,), STEP, ElasticityChoices(bending=form))
 
 
 def _free_length(shape: Strip) -> float:
@@ -220,4 +221,4 @@ def _weight(assembly: Assembly, gravity: tuple[float, float, float]) -> Array:
 
 
 def _bending_matrix(assembly: Assembly) -> sparse.csr_array:
-    return (assembly.rows.T @ sparse.diags_array(assembly.row_stiffness) @ assembly.rows).tocsr()
+    return (assembly.bending.rows.T @ sparse.diags_array(assembly.bending.stiffness) @ assembly.bending.rows).tocsr()

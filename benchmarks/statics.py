@@ -33,12 +33,13 @@ class Statics:
 
     def __init__(self, assembly: Assembly, force: Array) -> None:
         """force: (N, 3) N."""
-        if np.any(assembly.membrane_stiffness[:, 3] > 0.0) or np.any(assembly.row_rest):
+        if np.any(assembly.membrane.stiffness[:, 3] > 0.0) or np.any(assembly.bending.rest):
             raise ValueError("Statics knows neither strain limits nor curved rest shapes")
-        self.force, self.stiffness = force, assembly.membrane_stiffness[:, :3]
+        self.force, self.stiffness = force, assembly.membrane.stiffness[:, :3]
         self.free = np.repeat(assembly.free > 0.0, 3)
         self.gradient = _deformation_operator(assembly)  # (2T, N): columns of F
-        self.bending = (assembly.rows.T @ sparse.diags_array(assembly.row_stiffness) @ assembly.rows).tocsr()
+        rows, stiffness = assembly.bending.rows, assembly.bending.stiffness
+        self.bending = (rows.T @ sparse.diags_array(stiffness) @ rows).tocsr()
 
     def energy(self, x: Array) -> float:
         f1, f2, trace = self._deformation(x)
@@ -120,7 +121,7 @@ def _cross_matrix(v: Array) -> Array:
 
 
 def _deformation_operator(assembly: Assembly) -> sparse.csr_array:
-    inverse = assembly.rest_inverse.reshape(-1, 2, 2)
+    inverse = assembly.membrane.rest_inverse.reshape(-1, 2, 2)
     gradient = np.stack([-inverse.sum(axis=1), inverse[:, 0], inverse[:, 1]], axis=1)  # (T, 3, 2)
     count = len(assembly.triangles)
     row = 2 * np.arange(count)[:, None, None] + np.arange(2)

@@ -135,7 +135,7 @@ class Simulator:
         if state["x"].shape != self._state.x.shape:
             raise SolverError("Scene: the checkpoint belongs to another mesh. Bake from the start")
         self.frame = int(state["frame"])
-        self._state = self.solver.from_host(state)
+        self._state = self.solver.from_host(state, self._state)
         self.solver.proximity.freed = self.backend.array(state["freed"], np.int64)
 
     def _advance(self, report: FrameReport, frame: float, halvings: int = 0) -> None:

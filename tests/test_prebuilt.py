@@ -37,17 +37,17 @@ class Recorder(CpuBackend):
         steps = [(launch, CpuBackend.sequence(self, [launch])) for launch in launches]
 
         def run() -> None:
-            for (kernel, count, arguments), step in steps:
-                before = [np.copy(argument) for argument in arguments]
+            for item, step in steps:
+                parameters = signatures()[item.kernel].parameters
+                before = [np.copy(item.arguments[parameter.name]) for parameter in parameters]
                 step()
-                if count > 0:
+                if item.elements > 0:
                     # what a kernel only reads may be the array that it writes as well, which a replay cannot know
-                    only_read = [parameter.constant for parameter in signatures()[kernel].parameters]
                     after = [
-                        old if constant else np.copy(new)
-                        for constant, old, new in zip(only_read, before, arguments, strict=True)
+                        old if parameter.constant else np.copy(item.arguments[parameter.name])
+                        for old, parameter in zip(before, parameters, strict=True)
                     ]
-                    self.launches[kernel] = count, before, after
+                    self.launches[item.kernel] = item.elements, before, after
 
         return run
 

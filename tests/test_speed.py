@@ -56,7 +56,7 @@ def test_operations_and_bytes_of_a_kernel_are_counted(counting):
     count = 100
     scalar, z, p = (counting.array(np.ones(shape)) for shape in (3, (count, 4), (count, 4)))
     counting.counting = True
-    counting.launch("next_direction", count, scalar, z, p)
+    counting.launch("next_direction", count, scalar=scalar, preconditioned=z, p=p)
     counting.counting = False
     work = counting.traffic.kernels["next_direction"]
     assert work.operations == 8 * count

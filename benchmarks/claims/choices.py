@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ...gpu_core.backend import select
 from ...gpu_core.elasticity.assembly import Assembly, assemble
+from ...gpu_core.elasticity.choices import ElasticityChoices
 from ...gpu_core.scene.scene import Scene
 from ...gpu_core.solvers.global_step import GlobalStep
 from ...gpu_core.solvers.parameters import SubspaceChoices
@@ -105,7 +106,7 @@ def _at_rate(scene: Scene, state: State, rate: float) -> list[float]:
 def _sweep_times(count: int) -> tuple[dict[str, float], dict[str, float]]:
     """Seconds of (two sweeps, one A-Jacobi pass), and of one sweep by the order of the vertices."""
     scene = drape(count, 1)
-    whole = assemble(scene.cloths, scene.settings.step, "hinge", limit_in_hessian=False)
+    whole = assemble(scene.cloths, scene.settings.step, ElasticityChoices(bending="hinge"))
     random = np.random.default_rng(0).permutation(whole.vertices)
     shuffled = whole.hessian[random][:, random].tocsr()
     found = reverse_cuthill_mckee(shuffled, symmetric_mode=True)

@@ -53,7 +53,7 @@ def global_solves(
 ) -> list[GlobalSolve]:
     """Up to `most` global solves of the next step, in their order. rank: modes to have of H."""
     parameters = parameters.replaced(large_rank=rank)
-    assembly = assemble(scene.cloths, scene.settings.step, parameters.elasticity.bending, limit_in_hessian=False)
+    assembly = assemble(scene.cloths, scene.settings.step, parameters.elasticity)
     with TemporaryDirectory() as cache:
         simulator = one_step(scene, state, parameters, Path(cache))
         modes = subspace(assembly.hessian, assembly.free, rank, Path(cache))

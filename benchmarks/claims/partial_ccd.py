@@ -68,7 +68,10 @@ def motions(scene: Scene, frames: int) -> tuple[Simulator, list[Motion]]:
 def full(backend: Backend, motion: Motion, offset: Any) -> Any:
     """(P,) whether additive CCD finds the pair nearer than `offset` within the motion; 0: whether it touches."""
     pairs, time = motion.pairs, np.full(motion.pairs.count + 1, 2.0, np.float32)
-    backend.launch("pair_impact", pairs.count, pairs.feature, pairs.corner, motion.x0, motion.x1, offset, time)
+    backend.launch(
+        "pair_impact", pairs.count, feature=pairs.feature, corner=pairs.corner, x=motion.x0, x1=motion.x1,
+        offset=offset, time=time,
+    )  # fmt: skip
     return time[:-1] <= 1.0
 
 

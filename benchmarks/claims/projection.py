@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ...gpu_core.backend import select
 from ...gpu_core.elasticity.assembly import Assembly, assemble
+from ...gpu_core.elasticity.choices import ElasticityChoices
 from ...gpu_core.solvers.global_step import GlobalStep
 from ...gpu_core.solvers.parameters import SubspaceChoices
 from ...gpu_core.subspace.subspace import Subspace
@@ -74,7 +75,7 @@ def measure(quick: bool) -> Measured:
     numbers, times = {"disagreement": 0.0}, {}
     for count in counts:
         scene = drape(count, 1)
-        assembly = assemble(scene.cloths, scene.settings.step, "hinge", limit_in_hessian=False)
+        assembly = assemble(scene.cloths, scene.settings.step, ElasticityChoices(bending="hinge"))
         vertices = assembly.vertices
         modes = orthonormal(vertices)
         ways = steps(assembly, modes)

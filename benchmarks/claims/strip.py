@@ -107,7 +107,7 @@ def _tips(count: int, quick: bool) -> dict[str, float]:
 def _solve_exactly(simulator: Simulator) -> None:
     """Put a factorisation of H in the place of subspace and sweeps."""
     scene = simulator.scene
-    hessian = assemble(scene.cloths, scene.settings.step, COLD.elasticity.bending, limit_in_hessian=False).hessian
+    hessian = assemble(scene.cloths, scene.settings.step, COLD.elasticity).hessian
     factors, system = linalg.splu(hessian.tocsc()), ndb_of(simulator).system
 
     def solve(x: Any, rest: Any) -> None:

@@ -25,7 +25,7 @@ class BackwardEuler(Statics):
 
     def __init__(self, cloth: Cloth, h: float) -> None:
         """h: s. Raises ValueError for a cloth with a strain limit or a curved rest shape."""
-        data = assemble((cloth,), h, "plate", limit_in_hessian=False)
+        data = assemble((cloth,), h)
         super().__init__(data, data.mass[:, None] * [0.0, 0.0, -GRAVITY])
         self.mass, self.h, self.moves = data.mass, h, data.free[:, None]
         self.inertial = np.zeros_like(self.force)  #: x* + h v

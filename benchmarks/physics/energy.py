@@ -20,14 +20,14 @@ ROUNDING = 1e-6  #: of the energy at the start: what float32 positions and veloc
 def elastic_energy(data: Assembly, x: Positions) -> float:
     """Ψ of kernel `membrane_project` and `bending_project` at x (N, 3), J; flat rest shapes, in float64."""
     a, b, c = (x[data.triangles[:, k]] for k in range(3))
-    gradient = np.stack([b - a, c - a], axis=2) @ data.rest_inverse.reshape(-1, 2, 2)
+    gradient = np.stack([b - a, c - a], axis=2) @ data.membrane.rest_inverse.reshape(-1, 2, 2)
     sigma = np.linalg.svd(gradient, compute_uv=False)
-    rotation, warp, weft, limit = data.membrane_stiffness.T
+    rotation, warp, weft, limit = data.membrane.stiffness.T
     columns = np.linalg.norm(gradient, axis=1) - 1.0
     energy = rotation * ((sigma - 1.0) ** 2).sum(1) + warp * columns[:, 0] ** 2 + weft * columns[:, 1] ** 2
-    energy += limit * (np.maximum(sigma - data.limit[:, None], 0.0) ** 2).sum(1)
-    curvature = data.rows @ x
-    return float(0.5 * energy.sum() + 0.5 * (data.row_stiffness[:, None] * curvature**2).sum())
+    energy += limit * (np.maximum(sigma - data.membrane.limit[:, None], 0.0) ** 2).sum(1)
+    curvature = data.bending.rows @ x
+    return float(0.5 * energy.sum() + 0.5 * (data.bending.stiffness[:, None] * curvature**2).sum())
 
 
 def kinetic_energy(motion: Motion) -> npt.NDArray[np.float64]:
@@ -42,7 +42,7 @@ def free_run(solve: Solve, seconds: float = 1.0) -> Iterator[Result]:
         [0 * points[:, 0], np.sin(20 * points[:, 1]), np.cos(25 * points[:, 0] + 10 * points[:, 1])], axis=1
     )
     cloth = Cloth("Sheet", triangles, points, points, Material(air_drag=0.0), velocities=0.7 * shake + [0.2, 0.0, 1.0])
-    data = assemble((cloth,), 1.0 / RATE, solve.parameters.elasticity.bending, limit_in_hessian=False)
+    data = assemble((cloth,), 1.0 / RATE, solve.parameters.elasticity)
     for name, g in (("gravity off", 0.0), ("gravity on", GRAVITY)):
         motion = simulate(cloth, solve=solve, seconds=seconds, fps=RATE, rate=RATE, gravity=(0.0, 0.0, -g))
         total = _total(motion, data, g)
@@ -97,7 +97,7 @@ def thrown(solve: Solve, speeds: Sequence[float] = (4.0, 8.0, 12.0, 24.0)) -> It
             Cloth("Upper", triangles, points, turned(0.3, points) + above, material, velocities=-velocity),
             Cloth("Lower", triangles, points, points, material, velocities=velocity),
         )
-        data = assemble(cloths, 1.0 / RATE, solve.parameters.elasticity.bending, limit_in_hessian=False)
+        data = assemble(cloths, 1.0 / RATE, solve.parameters.elasticity)
         motion = simulate(cloths, solve=solve, seconds=0.12, fps=RATE, rate=RATE, gravity=(0.0, 0.0, 0.0))
         total, name = _total(motion, data), f"thrown together at {speed:g} m/s"
         yield Result(f"{name}: highest energy above the start's", total.max() - total[0], 0.0, ROUNDING, "E₀")
@@ -116,7 +116,7 @@ def shut(solve: Solve) -> Iterator[Result]:
     velocity = 8.0 * np.stack([-0.3 * side * beside, 0.0 * beside, beside], axis=1)
     cloth = Cloth("Sheet", triangles, points, points, Material(friction=0.0, air_drag=0.0), velocities=velocity)
     for rate in (RATE, 2 * RATE, 4 * RATE, 8 * RATE):
-        data = assemble((cloth,), 1.0 / rate, solve.parameters.elasticity.bending, limit_in_hessian=False)
+        data = assemble((cloth,), 1.0 / rate, solve.parameters.elasticity)
         motion = simulate(cloth, solve=solve, seconds=0.03, fps=rate, rate=rate, gravity=(0.0, 0.0, 0.0))
         total = _total(motion, data)
         name = f"thrown shut at 8 m/s, h 1/{rate:g}: highest energy above the start's"

@@ -63,7 +63,7 @@ def simulate(
     )  # fmt: skip
     scene = Scene(cloths, tuple(_lasting(body, frames) for body in colliders), settings)
     simulator = Simulator(scene, select("cpu"), solve.parameters)
-    mass = assemble(cloths, settings.step, solve.parameters.elasticity.bending, limit_in_hessian=False).mass
+    mass = assemble(cloths, settings.step, solve.parameters.elasticity).mass
     count = len(mass)
 
     def velocities() -> Positions:

@@ -77,7 +77,7 @@ def spring_block(solve: Solve) -> Iterator[Result]:
     pins = Pins(everything, at[None], np.full(len(everything), 1e-4, np.float32))
     velocities = np.tile([speed, 0.0, 0.0], (len(points), 1))
     patch = Cloth("Patch", triangles, points, at, _elastic(0.2, 500.0, friction, 1e-4), velocities, pins=pins)
-    system = assemble((patch,), 1.0 / rate, solve.parameters.elasticity.bending, limit_in_hessian=False)
+    system = assemble((patch,), 1.0 / rate, solve.parameters.elasticity)
     spring, mass = float(system.pin_stiffness.sum()), float(system.mass.sum())
 
     corners, faces = square(2, 4.0)

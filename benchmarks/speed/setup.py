@@ -21,8 +21,7 @@ MODES = 120
 def modes(vertices: int) -> dict[str, float]:
     """Seconds for the 120 modes of the paper's drape, and to read them back from the disk."""
     parameters, scene = paper(), built("paper_drape", vertices, 1)
-    assembly = assemble(scene.cloths, scene.settings.step, parameters.elasticity.bending,
-                        limit_in_hessian=True, limit_ratio=parameters.elasticity.limit_ratio)  # fmt: skip
+    assembly = assemble(scene.cloths, scene.settings.step, parameters.elasticity)
     with tempfile.TemporaryDirectory() as folder:
         seconds = []
         for _ in range(2):

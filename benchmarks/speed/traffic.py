@@ -13,7 +13,7 @@ import ctypes
 import subprocess
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from ...gpu_core.backend import Launch
 from ...gpu_core.backend.build import compiler
 from ...gpu_core.backend.cpu import CpuBackend
 from ...gpu_core.backend.signatures import KERNELS, cpu_source, signatures
@@ -30,7 +31,7 @@ HERE = Path(__file__).resolve().parent
 BOX = 64  #: bytes of a box, four vec
 LIBRARY = "counting.so"
 
-Arguments = dict[str, Any]
+Arguments = Mapping[str, Any]
 
 #: Arrays of which a launch touches a known part only: (kernel, argument) to bytes.
 PARTS: dict[tuple[str, str], Callable[[int, Arguments], int]] = {
@@ -87,32 +88,29 @@ class CountingBackend(CpuBackend):
         self._operations = self._library.taffeta_operations
         self._operations.restype = ctypes.c_longlong
 
-    def sequence(self, launches: Any) -> Callable[[], None]:
-        bound = [(kernel, count, arguments, super(CountingBackend, self).sequence([(kernel, count, arguments)]))
-                 for kernel, count, arguments in launches]  # fmt: skip
+    def sequence(self, launches: Sequence[Launch]) -> Callable[[], None]:
+        bound = [(item, super(CountingBackend, self).sequence([item])) for item in launches]
 
         def run() -> None:
-            for kernel, count, arguments, launch in bound:
+            for item, launched in bound:
                 before = self._operations()
-                launch()
-                if self.counting and count > 0:
-                    arrays = {a.ctypes.data: int(a.nbytes) for a in arguments if isinstance(a, np.ndarray)}
-                    work = Work(1, bytes_moved(kernel, count, arguments), self._operations() - before, arrays)
-                    self.traffic.add(self.clock.stage, kernel, work)
+                launched()
+                if self.counting and item.elements > 0:
+                    arrays = [a for a in item.arguments.values() if isinstance(a, np.ndarray)]
+                    places = {array.ctypes.data: int(array.nbytes) for array in arrays}
+                    work = Work(1, bytes_moved(item), self._operations() - before, places)
+                    self.traffic.add(self.clock.stage, item.kernel, work)
 
         return run
 
 
-def bytes_moved(kernel: str, count: int, arguments: tuple[Any, ...]) -> int:
+def bytes_moved(item: Launch) -> int:
     """What a launch must move at least; see the head of this file."""
-    parameters = signatures()[kernel].parameters
-    named = {parameter.name: value for parameter, value in zip(parameters, arguments, strict=True)}
     total = 0
-    for parameter in parameters:
-        if parameter.pointer:
-            part = PARTS.get((kernel, parameter.name))
-            size = part(count, named) if part else int(named[parameter.name].nbytes)
-            total += size if parameter.constant else 2 * size
+    for parameter in signatures()[item.kernel].arrays:
+        part = PARTS.get((item.kernel, parameter.name))
+        size = part(item.elements, item.arguments) if part else int(item.arguments[parameter.name].nbytes)
+        total += size if parameter.constant else 2 * size
     return total
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .arguments import check
 from .build import is_shipped, library
-from .signatures import Signature, signatures
+from .launches import Launch, checked
+from .signatures import signatures
 
 
 class _Slot(ctypes.Union):
@@ -64,18 +64,17 @@ class CpuBackend:
     def host(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return array
 
-    def launch(self, kernel: str, count: int, *arguments: Any) -> None:
-        self.sequence([(kernel, count, arguments)])()
+    def launch(self, kernel: str, count: int, /, **arguments: Any) -> None:
+        self.sequence([Launch(kernel, count, arguments)])()
 
-    def sequence(self, launches: Sequence[tuple[str, int, tuple[Any, ...]]]) -> Callable[[], None]:
-        """Bind a list of (kernel, count, arguments) once, to be run again and again on the same arrays."""
+    def sequence(self, launches: Sequence[Launch]) -> Callable[[], None]:
+        """Bind launches once, to be run again and again on the same arrays."""
         table = (_Launch * len(launches))()
-        bound: dict[int, tuple[Any, Any]] = {}  # by launch: a list may repeat one
-        for row, launch in zip(table, launches, strict=True):
-            kernel, count, arguments = launch
-            if id(launch) not in bound:
-                bound[id(launch)] = launch, _slots(signatures()[kernel], arguments)
-            row.range, row.slot, row.count = self._ranges[kernel], bound[id(launch)][1], count
+        bound: dict[int, tuple[Launch, Any]] = {}  # by launch: a list may repeat one
+        for row, item in zip(table, launches, strict=True):
+            if id(item) not in bound:
+                bound[id(item)] = item, _slots(item)
+            row.range, row.slot, row.count = self._ranges[item.kernel], bound[id(item)][1], item.elements
 
         def run(_kept: Any = bound) -> None:
             self._library.taffeta_run(self._pool, table, len(table))
@@ -98,12 +97,12 @@ class CpuBackend:
         return (ends - counts).astype(np.int32), total
 
 
-def _slots(signature: Signature, arguments: tuple[Any, ...]) -> Any:
-    check(signature, arguments)
+def _slots(item: Launch) -> Any:
+    signature, arguments = checked(item)
     slots = (_Slot * max(1, len(arguments)))()
     for slot, parameter, argument in zip(slots, signature.parameters, arguments, strict=False):
         if parameter.pointer:
-            slot.pointer = argument.__array_interface__["data"][0]
+            slot.pointer = argument.ctypes.data
         elif parameter.base == "float":
             slot.real = float(argument)
         else:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .arguments import check
 from .errors import BackendError
-from .signatures import KERNELS, Parameter, cuda_source, signatures
+from .launches import Launch, checked
+from .signatures import KERNELS, cuda_source, signatures
 
 BLOCK = 128  #: threads a block: enough warps to hide latency, few enough for kernels with many registers
 OPTIONS = ("--std=c++17", "-default-device", f"-I{KERNELS}")
@@ -75,21 +75,20 @@ class CudaBackend:
     def host(self, array: Any) -> npt.NDArray[Any]:
         return np.asarray(self.xp.asnumpy(array))
 
-    def launch(self, kernel: str, count: int, *arguments: Any) -> None:
-        self.sequence([(kernel, count, arguments)])()
+    def launch(self, kernel: str, count: int, /, **arguments: Any) -> None:
+        self.sequence([Launch(kernel, count, arguments)])()
 
-    def sequence(self, launches: Sequence[tuple[str, int, tuple[Any, ...]]]) -> Callable[[], None]:
-        """Bind a list of (kernel, count, arguments) once, to be run again and again on the same arrays.
+    def sequence(self, launches: Sequence[Launch]) -> Callable[[], None]:
+        """Bind launches once, to be run again and again on the same arrays.
 
         From the second run on it is one CUDA graph: a kernel of a few µs costs about as much to launch from Python.
         """
         bound = []
-        for kernel, count, arguments in launches:
-            signature = signatures()[kernel]
-            check(signature, arguments)
-            if count > 0:
-                passed = tuple(_argument(p, a) for p, a in zip(signature.parameters, arguments, strict=True))
-                bound.append((self._kernels[kernel], ((count + BLOCK - 1) // BLOCK,), (np.int32(count), *passed)))
+        for item in launches:
+            passed = _passed(item)
+            if item.elements > 0:
+                blocks = (item.elements + BLOCK - 1) // BLOCK
+                bound.append((self._kernels[item.kernel], (blocks,), (np.int32(item.elements), *passed)))
 
         def launch() -> None:
             for function, grid, arguments in bound:
@@ -148,7 +147,8 @@ class _Replay:
         self._graph.launch()
 
 
-def _argument(parameter: Parameter, argument: Any) -> Any:
-    if parameter.pointer:
-        return argument
-    return np.float32(argument) if parameter.base == "float" else np.int32(argument)
+def _passed(item: Launch) -> list[Any]:
+    """The arguments as a launch takes them: numbers of the kernel's types."""
+    signature, arguments = checked(item)
+    kinds = {"float": np.float32, "int": np.int32}
+    return [a if p.pointer else kinds[p.base](a) for p, a in zip(signature.parameters, arguments, strict=True)]

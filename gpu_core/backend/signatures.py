@@ -1,14 +1,20 @@
 """Reads the kernels' signatures from their one source text and writes the launch wrappers of each device.
 
 A kernel is `KERNEL void name(int element, …)` in gpu_core/kernels/*.h: what one element does. The first argument is the
-element's index; the wrapper loops over it (CPU) or takes it from the thread (CUDA).
+element's index; the wrapper loops over it (CPU) or takes it from the thread (CUDA). Each array says how long it is:
+
+    const vec *x OF(vertices), const int *start OF(count + 1), const float *modes OF(rank * vertices)
+
+`count` is the launch's, the name of an int parameter its value: then the array has at least so many elements. Any other
+name is one number for all arrays of the launch that use it.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +36,21 @@ HEADERS = (
     "candidates.h",
     "barrier.h",
 )
-_KERNEL = re.compile(r"^KERNEL void (\w+)\(int (\w+)(?:,\s*([^)]*))?\)", re.MULTILINE | re.DOTALL)
+_KERNEL = re.compile(r"^KERNEL void (\w+)\(int (\w+),?\s*((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)\n", re.MULTILINE)
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _ELEMENT_TYPES = {"float": np.dtype(np.float32), "int": np.dtype(np.int32), "vec": np.dtype(np.float32)}
+
+
+@dataclass(frozen=True)
+class Length:
+    """How many elements an array has: `scale` times a symbol plus `offset`, or a product of known symbols."""
+
+    text: str
+    symbol: str
+    scale: int
+    offset: int
+    value: Callable[[Mapping[str, int]], int] = field(compare=False)
+    product: bool = False  #: `value` alone knows
 
 
 @dataclass(frozen=True)
@@ -42,10 +61,8 @@ class Parameter:
     base: str  #: float, int or vec
     pointer: bool
     constant: bool
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return _ELEMENT_TYPES[self.base]
+    dtype: np.dtype[Any]
+    length: Length
 
     @property
     def declaration(self) -> str:
@@ -57,14 +74,51 @@ class Signature:
     name: str
     parameters: tuple[Parameter, ...]
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return frozenset(parameter.name for parameter in self.parameters)
+
+    @cached_property
+    def arrays(self) -> tuple[Parameter, ...]:
+        return tuple(parameter for parameter in self.parameters if parameter.pointer)
+
+    @cached_property
+    def numbers(self) -> tuple[Parameter, ...]:
+        return tuple(parameter for parameter in self.parameters if not parameter.pointer)
+
+
+def signature(name: str, arguments: str) -> Signature:
+    """Of a kernel, from the text between its parentheses after the element index. Raises ValueError."""
+    parts = [" ".join(part.split()) for part in arguments.split(",") if part.strip()]
+    known = {"count", *(part.split()[-1] for part in parts if part.startswith("int ") and "*" not in part)}
+    made = Signature(name, tuple(_parameter(part) for part in parts))
+    for parameter in made.arrays:
+        if parameter.length.product and not set(_WORD.findall(parameter.length.text)) <= known:
+            raise ValueError(f"{name}: {parameter.length.text} must be known from the count and the int parameters")
+    return made
+
 
 def _parameter(text: str) -> Parameter:
-    match = re.fullmatch(r"(const )?(float|int|vec) (\*?)(\w+)", " ".join(text.split()))
+    match = re.fullmatch(r"(const )?(float|int|vec) (\*?)(\w+)(?: OF\((.*)\))?", text)
     if match is None:
         raise ValueError(f"cannot read the kernel argument {text!r}")
     if match[2] == "vec" and not match[3]:
         raise ValueError(f"the kernel argument {text!r} must be a pointer: structs by value differ between devices")
-    return Parameter(match[4], match[2], bool(match[3]), bool(match[1]))
+    if bool(match[3]) != bool(match[5]):
+        raise ValueError(f"the kernel argument {text!r} must say how long it is if it is an array, and only then")
+    length = _length(match[5] or "1")
+    return Parameter(match[4], match[2], bool(match[3]), bool(match[1]), _ELEMENT_TYPES[match[2]], length)
+
+
+def _length(text: str) -> Length:
+    names = sorted(set(_WORD.findall(text)))
+    code = compile(text.replace("/", "//"), text, "eval")
+    value = lambda known: int(eval(code, {}, known))  # noqa: E731 - the text is our own headers'
+    if len(names) < 2 and "<<" not in text and "/" not in text:
+        symbol = names[0] if names else "count"
+        offset, next_ = value({symbol: 0}), value({symbol: 1})
+        return Length(text, symbol, next_ - offset, offset, value)
+    return Length(text, "", 0, 0, value, product=True)
 
 
 @cache
@@ -72,8 +126,11 @@ def signatures() -> dict[str, Signature]:
     """All kernels by name."""
     found: dict[str, Signature] = {}
     for header in HEADERS:
-        for name, _, arguments in _KERNEL.findall((KERNELS / header).read_text(encoding="utf-8")):
-            found[name] = Signature(name, tuple(_parameter(part) for part in arguments.split(",") if part.strip()))
+        text = (KERNELS / header).read_text(encoding="utf-8")
+        kernels = _KERNEL.findall(text)
+        if len(kernels) != text.count("KERNEL void"):
+            raise ValueError(f"cannot read every kernel of {header}")
+        found |= {name: signature(name, arguments) for name, _, arguments in kernels}
     return found
 
 

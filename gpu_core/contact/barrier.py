@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend import Backend
+from ..backend import Backend, Launch, launch
 from .pairs import Pairs
 from .tangles import pair_key
 
@@ -84,14 +84,16 @@ class Contacts:
         self.age = self._recall(earlier, earlier.ages, -1)
         self.hold = self._recall(anchors, anchors.holds, 0.0)
         backend.launch(
-            "contact_geometry", self.count, pairs.feature, pairs.corner, feasible, start, pairs.offset,
-            pairs.activation, vertices.rest_diagonal, vertices.free, *vertices.ring, vertices.cloth, law.recovery,
-            self.barycentric, self.normal, self.stiffness, self.goal,
+            "contact_geometry", self.count, feature=pairs.feature, corner=pairs.corner, x=feasible, start=start,
+            offset=pairs.offset, activation=pairs.activation, diagonal=vertices.rest_diagonal, free=vertices.free,
+            ring_start=vertices.ring[0], ring=vertices.ring[1], cloth_vertices=vertices.cloth, recovery=law.recovery,
+            barycentric=self.barycentric, normal=self.normal, stiffness=self.stiffness, goal=self.goal,
         )  # fmt: skip
         if law.distance:
             backend.launch(
-                "distance_weight", self.count, pairs.corner, feasible, pairs.offset, pairs.activation,
-                self.barycentric, self.normal, self.stiffness,
+                "distance_weight", self.count, corner=pairs.corner, feasible=feasible, offset=pairs.offset,
+                activation=pairs.activation, barycentric=self.barycentric, normal=self.normal,
+                stiffness=self.stiffness,
             )  # fmt: skip
         self._vertices = vertices
         self.start, self.incident = self._incidence(vertices.cloth)
@@ -99,23 +101,30 @@ class Contacts:
     def partial_ccd(self, x: Any, *, first: bool = False) -> Callable[[], None]:
         """Bound kernel that ages the weights from the positions x (V, 4)."""
         law, pairs = self.law, self.pairs
-        arguments = (
-            pairs.feature, pairs.corner, self.feasible, x, pairs.offset, pairs.activation, self.goal, law.samples,
-            int(first), law.growth, law.forget, law.most, self.barycentric, self.normal, self.age,
+        kernel = launch(
+            "partial_ccd", self.count, feature=pairs.feature, corner=pairs.corner, feasible=self.feasible, x=x,
+            offset=pairs.offset, activation=pairs.activation, goal=self.goal, samples=law.samples, first=int(first),
+            growth=law.growth, forget=law.forget, most=law.most, barycentric=self.barycentric, normal=self.normal,
+            age=self.age,
         )  # fmt: skip
-        return self.backend.sequence([("partial_ccd", self.count, arguments)])
+        return self.backend.sequence([kernel])
 
-    def residual_launches(self, x: Any, start: Any, residual: Any, added: Any, total: Any) -> list[Any]:
+    def residual_launches(self, x: Any, start: Any, residual: Any, added: Any, total: Any) -> list[Launch]:
         """Kernels that add the contacts to the residual (N, 4), to ΔH (`added`) and to diag(H + ΔH) (`total`)."""
         law, vertices = self.law, self._vertices
-        target = (
-            self.pairs.corner, x, start, self.goal, self.barycentric, self.normal, self.stiffness,
-            self.age, vertices.free, vertices.mass, vertices.friction, vertices.cloth, law.start,
-            law.base, int(law.by_mass), self.hold, self.kept, self.share, self.diagonal,
-            self.correction, self.curvature, self.slide,
+        target = launch(
+            "contact_target", self.count, corner=self.pairs.corner, x=x, start=start, goal=self.goal,
+            barycentric=self.barycentric, normal=self.normal, stiffness=self.stiffness, age=self.age,
+            free=vertices.free, mass=vertices.mass, friction=vertices.friction, cloth_vertices=vertices.cloth,
+            weight_start=law.start, weight_base=law.base, by_mass=int(law.by_mass), hold=self.hold, kept=self.kept,
+            share=self.share, diagonal=self.diagonal, correction=self.correction, curvature=self.curvature,
+            slide=self.slide,
         )  # fmt: skip
-        gather = (self.start, self.incident, self.share, self.diagonal, self.correction, residual, added, total)
-        return [("contact_target", self.count, target), ("contact_residual", vertices.cloth, gather)]
+        gather = launch(
+            "contact_residual", vertices.cloth, start=self.start, incident=self.incident, share=self.share,
+            diagonal=self.diagonal, correction=self.correction, residual=residual, added=added, total=total,
+        )  # fmt: skip
+        return [target, gather]
 
     def ages(self) -> Ages:
         """The exponents, to be recalled by the next contacts."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..backend import Backend
+from ..backend import Backend, Launch, launch
 from .patches import PATCH_SIZE, Surface, patches
 
 CHUNK = 1 << 17  #: pairs of patches whose candidates are listed, and culled, at once
@@ -59,7 +59,17 @@ class BroadPhase:
         self.edge_corners = integers(found.edge_corners[found.edges.entries])
         self.triangle_corners = integers(surface.triangles[found.triangles.entries])
         self.object, self.ignore = integers(surface.object), integers(~self_collision)
-        self.tables = [integers(part) for table in (found.vertices, found.edges, found.triangles) for part in table]
+        tables = {
+            "vertex_start": found.vertices.start,
+            "vertices": found.vertices.entries,
+            "edge_start": found.edges.start,
+            "edges": found.edges.entries,
+            "triangle_start": found.triangles.start,
+            "triangles": found.triangles.entries,
+        }
+        self.tables = {
+            name: integers(table) for name, table in tables.items()
+        }  #: of the patches, as `candidates` has it
         self.patches = len(found.triangles.start) - 1
         xp = backend.xp
         self.vertex_box, self.edge_box, self.triangle_box = (
@@ -76,8 +86,8 @@ class BroadPhase:
         self._refit = backend.sequence([])
 
     def detect(self, x0: Any, x1: Any, reach: float, margin: float, free: Any | None = None) -> Candidates:
-        """All pairs that can come within `reach` while all vertices go from x0 to x1 at one pace, but for the `free`
-        ones (V,) (None = all), each of which takes any part of its way.
+        """All pairs that can come within `reach` while all vertices go from x0 to x1 with a common time parameter, but
+        for the `free` ones (V,) (None = all), each of which takes any part of its way.
 
         margin: the candidates stay complete while no vertex strays (`stray`) by more. m
         Raises TooManyPairsError, rather than drop any.
@@ -107,7 +117,7 @@ class BroadPhase:
         return self._collect(xp.concatenate(pairs))
 
     def settle(self) -> None:
-        """The motion is over: whoever went at one pace with all others is looked for at the end of its way alone."""
+        """The motion is over: who went with the common time parameter is looked for at the end of its way alone."""
         self.start[:] = self.backend.xp.where(self.free[:, None] != 0, self.start, self.end)
         self._stale |= self._moving
         self._moving[:] = 0
@@ -118,15 +128,17 @@ class BroadPhase:
 
         Overwritten by the next call.
         """
-        ways = (x0, x1, self.start, self.end, self.free, self._stray)
-        self.backend.launch("sweep_stray", self.vertices, *ways)
+        self.backend.launch(
+            "sweep_stray", self.vertices, x0=x0, x1=x1, way_start=self.start, way_end=self.end, free=self.free,
+            stray=self._stray,
+        )  # fmt: skip
         return self._stray
 
-    def _refitting(self, inflation: float) -> list[tuple[str, int, tuple[Any, ...]]]:
+    def _refitting(self, inflation: float) -> list[Launch]:
         """Kernels that make the boxes of what is stale, mark those of what is fresh, and refit the trees."""
-        ways = self.start, self.end, self._fresh, self._stale, self.free
-        launches: list[tuple[str, int, tuple[Any, ...]]] = [
-            ("swept_box", len(box) // 4, (*ways, corners, size, inflation, box))
+        ways = {"x0": self.start, "x1": self.end, "fresh": self._fresh, "stale": self._stale, "free": self.free}
+        launches = [
+            launch("swept_box", len(box) // 4, **ways, corners=corners, size=size, inflation=inflation, box=box)
             for corners, size, box in (
                 (self.vertex_corners, 1, self.vertex_box),
                 (self.edge_corners, 2, self.edge_box),
@@ -135,8 +147,12 @@ class BroadPhase:
         ]
         first = 0
         for depth, tree in zip(self.depths, self.trees, strict=True):
-            launches.append(("patch_box", 1 << depth, (self.tables[4], self.triangle_box, first, depth, tree)))
-            launches += [("tree_refit", 1 << level, ((1 << level) - 1, tree)) for level in reversed(range(depth))]
+            patch = {"start": self.tables["triangle_start"], "triangle_box": self.triangle_box, "first_patch": first}
+            launches.append(launch("patch_box", 1 << depth, **patch, depth=depth, tree=tree))
+            launches += [
+                launch("tree_refit", 1 << level, first_node=(1 << level) - 1, tree=tree)
+                for level in reversed(range(depth))
+            ]
             first += 1 << depth
         return launches
 
@@ -144,14 +160,20 @@ class BroadPhase:
         """(P, 2) patches of two trees that overlap."""
         xp, leaves = self.backend.xp, 1 << self.depths[tree]
         start, nothing = xp.zeros(leaves, xp.int32), xp.zeros((1, 2), xp.int32)
-        arguments = (
-            self.trees[tree], self.depths[tree], self.trees[other], self.depths[other], other_first, int(tree == other),
-            PARTNERS, xp.empty(PARTNERS * leaves, xp.int32),
-        )  # fmt: skip
-        self.backend.launch("overlapping_patches", leaves, *arguments, 0, start, nothing)
+        arguments = {
+            "tree": self.trees[tree],
+            "depth": self.depths[tree],
+            "other": self.trees[other],
+            "other_depth": self.depths[other],
+            "other_first": other_first,
+            "within": int(tree == other),
+            "notes": PARTNERS,
+            "noted": xp.empty(PARTNERS * leaves, xp.int32),
+        }
+        self.backend.launch("overlapping_patches", leaves, **arguments, writing=0, start=start, pairs=nothing)
         start, total = self._starts(start)
         pairs = xp.zeros((max(total, 1), 2), xp.int32)
-        self.backend.launch("overlapping_patches", leaves, *arguments, 1, start, pairs)
+        self.backend.launch("overlapping_patches", leaves, **arguments, writing=1, start=start, pairs=pairs)
         return pairs[:total]
 
     def _collect(self, pairs: Any) -> Candidates:
@@ -164,15 +186,24 @@ class BroadPhase:
     def _listed(self, pairs: Any, boxes: Any) -> Candidates:
         xp, count = self.backend.xp, len(pairs)
         start, nothing = xp.zeros(count, xp.int32), xp.zeros((1, 4), xp.int32)
-        arguments = (
-            pairs, boxes, *self.tables, self.vertex_box, self.edge_box, self.triangle_box,
-            self.edge_corners, self.triangle_corners, self.object, self.ignore,
-            NOTES, xp.empty(NOTES * count, xp.int32),
-        )  # fmt: skip
-        self.backend.launch("candidates", count, *arguments, 0, start, nothing, nothing)
+        arguments = {
+            "patches": pairs,
+            "patch_boxes": boxes,
+            **self.tables,
+            "vertex_box": self.vertex_box,
+            "edge_box": self.edge_box,
+            "triangle_box": self.triangle_box,
+            "edge_corners": self.edge_corners,
+            "triangle_corners": self.triangle_corners,
+            "object": self.object,
+            "ignore": self.ignore,
+            "notes": NOTES,
+            "noted": xp.empty(NOTES * count, xp.int32),
+        }
+        self.backend.launch("candidates", count, **arguments, writing=0, start=start, feature=nothing, corner=nothing)
         start, total = self._starts(start)
         feature, corner = xp.zeros((max(total, 1), 2), xp.int32), xp.zeros((max(total, 1), 4), xp.int32)
-        self.backend.launch("candidates", count, *arguments, 1, start, feature, corner)
+        self.backend.launch("candidates", count, **arguments, writing=1, start=start, feature=feature, corner=corner)
         return Candidates(total, feature, corner, xp.zeros(max(total, 1), xp.float32))
 
     def _starts(self, counts: Any) -> tuple[Any, int]:

@@ -6,9 +6,9 @@ every pair with a lowered corner; all others were clean in the first round and t
 collides lowers at least one of its corners, fractions only fall and 0 is the feasible start, so the rounds end; past
 ROUNDS all vertices take the paper's global fraction.
 
-Which corner waits is free to choose. The first rounds let only those wait that approach, cloth before bodies: so cloth
-gives way and bodies arrive, and what moves on ahead of others is not held back by them. Each body has one fraction: it
-does not bend because one of its vertices was stopped.
+Which corner waits is free to choose. The first rounds let only those wait that approach, cloth before colliders: so
+cloth gives way and colliders arrive, and what moves on ahead of others is not held back by them. Each collider has one
+fraction: it does not bend because one of its vertices was stopped.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Filter:
     """Cuts motions of V vertices."""
 
     backend: Backend
-    held: Any  #: (V,) int32, 1 = vertex of a body or hard pin
-    body: Any  #: (V,) int32, which body (0 … B − 1) a vertex belongs to, or -1
-    bodies: int  #: B
+    held: Any  #: (V,) int32, 1 = vertex of a collider or hard pin
+    collider: Any  #: (V,) int32, which collider (0 … C − 1) a vertex belongs to, or -1
+    colliders: int  #: C
     fallbacks: int = 0
 
     def __post_init__(self) -> None:
@@ -62,7 +62,7 @@ class Filter:
             lowered = self._round(pairs, x, taken, first=round_ == 0, own=round_ >= GENTLE_ROUNDS)
             if lowered is None:
                 return taken
-            self.fraction = self._one_a_body(lowered, x, x1)
+            self.fraction = self._one_a_collider(lowered, x, x1)
             if released:
                 pairs = released(self.fraction < _bits(1.0))
         self.fallbacks += 1
@@ -71,7 +71,16 @@ class Filter:
     def whole(self, pairs: Pairs, x: Any, x1: Any, released: Callable[[Any], Pairs] | None = None) -> Any:
         """As `per_vertex`, with one fraction for everything: the paper's global filter."""
         time = self.backend.xp.full(pairs.count + 1, 2.0, self.backend.xp.float32)
-        self.backend.launch("pair_impact", pairs.count, pairs.feature, pairs.corner, x, x1, pairs.offset, time)
+        self.backend.launch(
+            "pair_impact",
+            pairs.count,
+            feature=pairs.feature,
+            corner=pairs.corner,
+            x=x,
+            x1=x1,
+            offset=pairs.offset,
+            time=time,
+        )
         impact = float(time.min())
         fraction = 1.0 if impact > 1.0 else SAFETY * impact
         for _ in range(ROUNDS):
@@ -90,19 +99,22 @@ class Filter:
         """The fractions, lowered where a pair collides between x and `taken`; None where none does."""
         lowered, hits = self.fraction.copy(), self.backend.xp.zeros(1, self.backend.xp.int32)
         self.backend.launch(
-            "filter_pair", pairs.count, pairs.feature, pairs.corner, x, taken, pairs.offset, self.held,
-            self.fraction, int(first), int(own), SAFETY, lowered, hits,
+            "filter_pair", pairs.count, feature=pairs.feature, corner=pairs.corner, x=x, taken=taken,
+            offset=pairs.offset, held=self.held, fraction=self.fraction, first_round=int(first), own=int(own),
+            safety=SAFETY, lowered=lowered, hits=hits,
         )  # fmt: skip
         return lowered if int(hits[0]) else None
 
-    def _one_a_body(self, lowered: Any, x: Any, x1: Any) -> Any:
-        """Every vertex of a body takes the smallest fraction of those that move."""
-        slowest = self.backend.xp.full(max(1, self.bodies), _bits(1.0), self.backend.xp.int32)
-        self.backend.launch("slowest_of_body", self.vertices, self.body, x, x1, lowered, slowest)
-        self.backend.launch("share_fraction", self.vertices, self.body, slowest, lowered)
+    def _one_a_collider(self, lowered: Any, x: Any, x1: Any) -> Any:
+        """Every vertex of a collider takes the smallest fraction of those that move."""
+        slowest = self.backend.xp.full(max(1, self.colliders), _bits(1.0), self.backend.xp.int32)
+        self.backend.launch(
+            "slowest_of_collider", self.vertices, collider=self.collider, x=x, x1=x1, fraction=lowered, slowest=slowest
+        )
+        self.backend.launch("share_fraction", self.vertices, collider=self.collider, slowest=slowest, fraction=lowered)
         return lowered
 
     def _take(self, x: Any, x1: Any) -> Any:
         taken = self.backend.xp.empty_like(x)
-        self.backend.launch("take_fraction", self.vertices, x, x1, self.fraction, taken)
+        self.backend.launch("take_fraction", self.vertices, x=x, x1=x1, fraction=self.fraction, taken=taken)
         return taken

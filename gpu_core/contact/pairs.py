@@ -75,7 +75,13 @@ class Proximity:
         self.backend = backend
         self.broad_phase = BroadPhase(backend, surface, positions, self_collision)
         self.broad_phase.cull = self._culled
-        self._ranges = rest, self.broad_phase.object, backend.array(thickness), activation, REST_SHARE
+        self._ranges = {
+            "rest": rest,
+            "object": self.broad_phase.object,
+            "thickness": backend.array(thickness),
+            "activation_least": activation,
+            "rest_share": REST_SHARE,
+        }
         thickest = float(np.max(thickness))
         self.reach = thickest + max(activation, thickest)
         self.margin = margin_of(self.reach, edge_length)
@@ -84,7 +90,8 @@ class Proximity:
         self._candidates: Candidates | None = None
 
     def pairs(self, x0: Any, x1: Any) -> Pairs:
-        """Pairs that can come within thickness and activation while all vertices go from x0 to x1 at one pace."""
+        """Pairs that can come within thickness and activation while all vertices go from x0 to x1 with a common time
+        parameter."""
         self._ways = x0, x1
         self._free = self.backend.xp.zeros(len(x0), self.backend.xp.int32)
         self._complete()
@@ -105,7 +112,10 @@ class Proximity:
         """Of the candidates."""
         found, xp = self._candidates, self.backend.xp
         assert found is not None
-        near = self._flagged("candidate_nears", found.count, found.feature, found.corner, found.room, self._stray)
+        near = self._flagged(
+            "candidate_nears", found.count, "nears", feature=found.feature, corner=found.corner, room=found.room,
+            stray=self._stray,
+        )  # fmt: skip
         kept = near[xp.flatnonzero(self._room(found.subset(near), *self._ways, self._free, 0.0) <= 0.0)]
         if len(self.freed):
             kept = kept[~xp.isin(pair_key(found.feature[kept, 0], found.feature[kept, 1]), self.freed)]
@@ -115,15 +125,15 @@ class Proximity:
         """(count,) by how much candidates stay beyond their range, m; more than `enough` need not be exact."""
         room = self.backend.xp.empty(len(found.room), self.backend.xp.float32)
         self.backend.launch(
-            "candidate_room", found.count, found.feature, found.corner, x0, x1, free, *self._ranges, self.reach,
-            enough, room,
+            "candidate_room", found.count, feature=found.feature, corner=found.corner, x=x0, x1=x1, free=free,
+            **self._ranges, most_range=self.reach, enough=enough, room=room,
         )  # fmt: skip
         return room[: found.count]
 
-    def _flagged(self, kernel: str, count: int, *arguments: Any) -> Any:
-        """For which of its elements a kernel sets its last argument."""
+    def _flagged(self, kernel: str, count: int, flag: str, **arguments: Any) -> Any:
+        """For which of its elements a kernel sets its argument `flag`."""
         flags = self.backend.xp.zeros(count, self.backend.xp.int32)
-        self.backend.launch(kernel, count, *arguments, flags)
+        self.backend.launch(kernel, count, **{flag: flags}, **arguments)
         return self.backend.xp.flatnonzero(flags).astype(self.backend.xp.int32)
 
     def begin_frame(self) -> None:
@@ -132,14 +142,17 @@ class Proximity:
 
     def near(self, pairs: Pairs, x0: Any, x1: Any, slack: float) -> Pairs:
         """The pairs that can become contacts in the motion x0 → x1, give or take `slack`."""
-        ranges = pairs.offset, pairs.activation, slack
-        return pairs.subset(self._flagged("pair_near", pairs.count, pairs.feature, pairs.corner, x0, x1, *ranges))
+        near = self._flagged(
+            "pair_near", pairs.count, "near", feature=pairs.feature, corner=pairs.corner, x=x0, x1=x1,
+            offset=pairs.offset, activation=pairs.activation, slack=slack,
+        )  # fmt: skip
+        return pairs.subset(near)
 
     def smallest_gap(self, x: Any) -> float:
         """Distance that every pair keeps at x for certain, m; the reach of contact where nothing is nearer."""
         pairs, xp = self.pairs(x, x), self.backend.xp
         gap = xp.full(pairs.count + 1, self.reach, xp.float32)
-        self.backend.launch("pair_separation", pairs.count, pairs.feature, pairs.corner, x, gap)
+        self.backend.launch("pair_separation", pairs.count, feature=pairs.feature, corner=pairs.corner, x=x, gap=gap)
         return max(0.0, float(gap.min()))
 
     def _complete(self) -> None:
@@ -162,7 +175,8 @@ class Proximity:
         """Look again for the candidates of the `fresh` vertices (V,): their ways are now those of the motion."""
         found = self._candidates
         assert found is not None
-        others = self._flagged("candidate_stays", found.count, found.corner, fresh.astype(self.backend.xp.int32))
+        moved = fresh.astype(self.backend.xp.int32)
+        others = self._flagged("candidate_stays", found.count, "stays", corner=found.corner, fresh=moved)
         renewed = self.broad_phase.renew(*self._ways, fresh, self._free)
         self._candidates = joined(self.backend, (found.subset(others), renewed))
         self._stray[fresh] = 0.0
@@ -179,7 +193,7 @@ class Proximity:
         feature, corner = xp.empty((count, 2), xp.int32), xp.empty((count, 4), xp.int32)
         offset, activation = xp.empty(count, xp.float32), xp.empty(count, xp.float32)
         self.backend.launch(
-            "pair_thickness", count, kept, found.feature, found.corner, *self._ranges, feature, corner, offset,
-            activation,
+            "pair_thickness", count, kept=kept, feature_in=found.feature, corner_in=found.corner, **self._ranges,
+            feature=feature, corner=corner, offset=offset, activation=activation,
         )  # fmt: skip
         return Pairs(count, feature, corner, offset, activation)

@@ -1,9 +1,9 @@
-"""Quadratic bending (method.md §2), kernel `bending_project`: constant rows K with E = Σ k/2 ‖Kx − F s‖².
+"""Quadratic bending (docs/theory/bending.md), kernels `bending.h`: constant rows K with E = Σ k/2 ‖Kx − F s‖².
 
 Three families of rows, compared in docs/theory/bending.md:
 - plate: `plate.py`, three rows a triangle. The user's D in every direction, on every mesh, up to the border.
 - hinge (Bergou 2006, the paper's): one row an interior edge. D = 3 k_b, and three times stiffer across the diagonals
-  of a grid whose quads are all cut the same way (validation.md §6).
+  of a grid whose quads are all cut the same way (docs/theory/bending.md).
 - vertex: one row an interior vertex, the cotangent Laplacian. D = k_b in every direction, but no resistance to twist,
   and no row at the border: hinges that touch it keep theirs, else corners would flap freely.
 
@@ -13,17 +13,23 @@ its moment is `Material.bend_friction`: a Prandtl element, the hysteresis loop t
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sparse
 
+from ..backend import Backend, Launch, launch
+from ..scene.arrays import IntArray
 from ..scene.mesh import hinges, triangle_areas
 from ..scene.scene import Cloth
+from .choices import BendingForm, ElasticityChoices
+from .energy import LinearSystem
 from .plate import plate_rows
+from .sheet import Sheet
 
-BendingForm = Literal["plate", "hinge", "vertex"]
+SOFTEST = 1e-30  #: stiffness of a row; softer ones hold nothing
 ROUNDING = 1.0e-12  #: of the largest entries: smaller ones are what sums to 0 has left of itself
 RUBBING = 4.0  #: stiffness of yarns that do not slide, relative to D
 FLAT = 2.5e-5  #: bulge of the vertices around an edge, relative to its length, up to which a whole cloth counts as flat
@@ -37,6 +43,133 @@ class Bending(NamedTuple):
     hinge: npt.NDArray[np.int32]  #: (R, 2) vertices whose normals give the row's normal
     rest: npt.NDArray[np.float64]  #: (R, 4) s = K times the rest shape, in the frame of edge and normal; the last is 0
     hessian: sparse.csr_array  #: (N, N) N/m
+
+
+class BendingData(NamedTuple):
+    """Of all cloths; R rows, P plates."""
+
+    rows: sparse.csr_array  #: (R, N)
+    stiffness: npt.NDArray[np.float64]  #: (R,)
+    rubbing: npt.NDArray[np.float64]  #: (R,)
+    hinge: npt.NDArray[np.int32]  #: (R, 2)
+    rest: npt.NDArray[np.float64]  #: (R, 4)
+    plate_start: npt.NDArray[np.int32]  #: (P + 1,) first row of each plate
+    plate_most: npt.NDArray[np.float64]  #: (P,) moment per width at which its yarns slide, N
+    hessian: sparse.csr_array  #: (N, N) N/m
+
+
+class BendingEnergy:
+    """On the device. R rows of all cloths, N vertices."""
+
+    name: ClassVar[str] = "bending"
+    constant: ClassVar[bool] = True
+
+    def __init__(self, backend: Backend, data: BendingData, sheet: Sheet, choices: ElasticityChoices) -> None:
+        xp, rows = backend.xp, data.rows
+        integers = lambda values: backend.array(values, np.int32)  # noqa: E731
+        self.backend, self.sheet, self.count = backend, sheet, rows.shape[0]
+        self._rows = {
+            "start": integers(rows.indptr), "column": integers(rows.indices), "coefficient": backend.array(rows.data),
+        }  # fmt: skip
+        by_vertex = rows.T.tocsr()
+        by_vertex.sort_indices()
+        self._gather = {
+            "row_start": integers(by_vertex.indptr), "row": integers(by_vertex.indices),
+            "coefficient": backend.array(by_vertex.data),
+        }  # fmt: skip
+        self._stiffness, self._hinge = backend.array(data.stiffness), integers(data.hinge)
+        self._rest, self._curved = backend.array(data.rest), bool(np.any(data.rest))
+        self._rest *= backend.array(1.0 - data.rubbing[:, None])
+        self._rubs, self._rubbing = bool(np.any(data.plate_most)), backend.array(data.rubbing)
+        first = data.plate_start[:-1]
+        self._plates = {
+            "first": integers(data.plate_start),
+            "stiffness": backend.array(data.stiffness[first] * data.rubbing[first]),
+        }
+        self._most = backend.array(data.plate_most)
+        self._slid = xp.zeros((self.count if self._rubs else 0, 4), xp.float32)
+        self._held = xp.zeros_like(self._rest)
+        self.force = xp.zeros((max(1, self.count), 4), xp.float32)  #: (R, 4) of the rows, before their coefficients
+
+    @staticmethod
+    def part(cloth: Cloth, choices: ElasticityChoices) -> Bending:
+        return bending(cloth, choices.bending)
+
+    @staticmethod
+    def joined(parts: Sequence[Bending], cloths: Sequence[Cloth], offsets: IntArray) -> BendingData:
+        plates = [np.flatnonzero(np.diff(part.plate, prepend=-1)) for part in parts]
+        first = np.cumsum([0, *(len(part.stiffness) for part in parts)])
+        starts = [plate + row for plate, row in zip(plates, first, strict=False)]
+        edges = [part.hinge + vertex for part, vertex in zip(parts, offsets, strict=False)]
+        most = [np.full(len(plate), c.material.bend_friction) for c, plate in zip(cloths, plates, strict=True)]
+        return BendingData(
+            rows=sparse.block_diag([part.rows for part in parts], format="csr"),
+            stiffness=np.concatenate([part.stiffness for part in parts]),
+            rubbing=np.concatenate([part.rubbing for part in parts]),
+            hinge=np.concatenate(edges).astype(np.int32),
+            rest=np.concatenate([part.rest for part in parts]),
+            plate_start=np.append(np.concatenate(starts), first[-1]).astype(np.int32),
+            plate_most=np.concatenate(most),
+            hessian=sparse.block_diag([part.hessian for part in parts], format="csr"),
+        )
+
+    def residual_launches(self, x: Any, system: LinearSystem) -> list[Launch]:
+        gather = launch(
+            "bending_residual", self.sheet.vertices, **self._gather, force=self.force, residual=system.residual
+        )
+        return [*self.force_launches(x), gather]
+
+    def force_launches(self, x: Any) -> list[Launch]:
+        """Kernels that set `force` at x (V, 4)."""
+        normals = [self.sheet.normals(x)] if self._curved else []
+        project = launch(
+            "bending_project", self.count, x=x, **self._rows, stiffness=self._stiffness, hinge=self._hinge,
+            rest=self._rest, normal=self.sheet.normal, held=self._held, force=self.force,
+        )  # fmt: skip
+        return [*normals, project]
+
+    def gain(self, start: Any, x: Any, of: Any) -> float:
+        bent = of[self._hinge[:, 0]]
+        before, after = self._energy(start, bent), self._energy(x, bent)
+        return float(after - before)
+
+    def turn(self, x: Any) -> None:
+        """Turn what yarns that rub hold on to as the cloth is turned at x (V, 4)."""
+        if self._rubs:
+            held = launch(
+                "bending_turn", len(self._slid), x=x, hinge=self._hinge, normal=self.sheet.normal,
+                share=self._rubbing, slid=self._slid, held=self._held,
+            )  # fmt: skip
+            self.backend.sequence([self.sheet.normals(x), held])()
+
+    def memory(self, x: Any) -> dict[str, Any]:
+        """The yarns bear nothing: (R, 4) where they are held; (0, 4) where none rub."""
+        return {"slid": self._slide(x, self.backend.xp.zeros_like(self._most))}
+
+    def resume(self, memory: dict[str, Any]) -> None:
+        self._slid[:] = memory["slid"]
+
+    def remember(self, x: Any, converged: bool) -> dict[str, Any]:
+        """Where yarns have slid to, (R, 4); (0, 4) where none rub."""
+        return {"slid": self._slide(x, self._most)}
+
+    def _slide(self, x: Any, most: Any) -> Any:
+        slid = self._slid.copy()
+        if self._rubs:
+            slide = launch(
+                "bending_slide", len(most), **self._plates, most=most, x=x, **self._rows, hinge=self._hinge,
+                normal=self.sheet.normal, slid=slid,
+            )  # fmt: skip
+            self.backend.sequence([self.sheet.normals(x), slide])()
+        return slid
+
+    def _energy(self, x: Any, of: Any) -> Any:
+        """J, of the rows `of` (R,) at x (V, 4)."""
+        xp = self.backend.xp
+        self.turn(x)
+        self.backend.sequence(self.force_launches(x))()
+        force, stiffness = self.force[: len(of)][of].astype(xp.float64), self._stiffness[of]
+        return 0.5 * ((force * force).sum(axis=1) / xp.maximum(stiffness, SOFTEST)).sum()
 
 
 def bending(cloth: Cloth, form: BendingForm) -> Bending:

@@ -1,4 +1,4 @@
-"""Stretch, shear and strain limit (method.md §2), kernel `membrane_project`.
+"""Stretch, shear and strain limit (docs/theory/method.md), kernels `membrane.h`.
 
 Orthotropic law from PD constraints: a rotation constraint of stiffness 2G gives the shear modulus G and the Young's
 modulus 2G both ways; unit-length constraints along warp and weft add what is missing to Y. In knits 2G exceeds Y and
@@ -8,17 +8,22 @@ least ½ Y Σ(|f| − 1)². H leaves negative additions out, else an iteration s
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sparse
 
+from ..backend import Backend, Launch, launch
+from ..scene.arrays import IntArray
 from ..scene.mesh import triangle_areas
 from ..scene.scene import Cloth, Material
+from .choices import LIMIT_RATIO, ElasticityChoices
+from .energy import LinearSystem
+from .sheet import Sheet
 
-#: Stiffness of the strain limit relative to the softened stretch it takes over from: hard, as Newton can take it.
-LIMIT_RATIO = 500.0
+HARDEST = 16.0  #: how many times stiffer than at first a strain limit becomes
 
 
 class Membrane(NamedTuple):
@@ -29,18 +34,97 @@ class Membrane(NamedTuple):
     area: npt.NDArray[np.float64]  #: (T,) m²
 
 
-def membrane(cloth: Cloth, *, limit_in_hessian: bool, limit_ratio: float = LIMIT_RATIO) -> Membrane:
+class MembraneEnergy:
+    """On the device. T triangles of all cloths, N vertices."""
+
+    name: ClassVar[str] = "membrane"
+    constant: ClassVar[bool] = False
+
+    def __init__(self, backend: Backend, data: Membrane, sheet: Sheet, choices: ElasticityChoices) -> None:
+        xp, triangles = backend.xp, sheet.triangles
+        self.backend, self.sheet = backend, sheet
+        self._limit_share = float(choices.limit == "added")  #: 1: the limit enters ΔH where it acts; 0: H holds it
+        self.hardest_excess = float("inf")  #: stretch beyond a limit that makes it harder in the next step
+        self._rest_inverse = backend.array(data.rest_inverse)
+        self._stiffness, self._limit = backend.array(data.stiffness), backend.array(data.limit)
+        self._force, self._limited = xp.zeros((2 * triangles, 4), xp.float32), xp.zeros(triangles, xp.float32)
+        self._excess, self._gain = xp.zeros(triangles, xp.float32), xp.zeros(triangles, xp.float32)
+        self._hardness = xp.ones(triangles, xp.float32)  #: of the strain limits, 1 or more
+        self._law = {
+            "corners": sheet.corners, "rest_inverse": self._rest_inverse, "stiffness": self._stiffness,
+            "limit": self._limit,
+        }  # fmt: skip
+
+    @staticmethod
+    def part(cloth: Cloth, choices: ElasticityChoices) -> Membrane:
+        return membrane(cloth, choices)
+
+    @staticmethod
+    def joined(parts: Sequence[Membrane], cloths: Sequence[Cloth], offsets: IntArray) -> Membrane:
+        return Membrane(
+            np.concatenate([part.rest_inverse for part in parts]),
+            np.concatenate([part.stiffness for part in parts]),
+            np.concatenate([part.limit for part in parts]),
+            sparse.block_diag([part.hessian for part in parts], format="csr"),
+            np.concatenate([part.area for part in parts]),
+        )
+
+    def residual_launches(self, x: Any, system: LinearSystem) -> list[Launch]:
+        sheet = self.sheet
+        law = {"x": x, **self._law, "hardness": self._hardness, "force": self._force, "limited": self._limited}
+        project = launch("membrane_project", sheet.triangles, **law)
+        if system.triangle_block is not None:
+            project = launch("membrane_curvature", sheet.triangles, **law, blocks=system.triangle_block)
+        gather = launch(
+            "membrane_residual", sheet.vertices, triangle_start=sheet.start, triangle_corner=sheet.corner,
+            force=self._force, rest_inverse=self._rest_inverse, limited=self._limited, limit_share=self._limit_share,
+            residual=system.residual, added=system.added,
+        )  # fmt: skip
+        return [project, gather]
+
+    def gain(self, start: Any, x: Any, of: Any) -> float:
+        sheet = self.sheet
+        self.backend.launch("membrane_gain", sheet.triangles, x0=start, x1=x, **self._law, gain=self._gain)
+        return float(self._gain[of[sheet.corners[:, 0]]].sum(dtype=self.backend.xp.float64))
+
+    def strain_excess(self, x: Any) -> float:
+        """By how much any triangle at x (V, 4) is stretched beyond its strain limit; not above 0: nowhere."""
+        self._strain(x)
+        return float(self._excess.max()) if self.sheet.triangles else 0.0
+
+    def memory(self, x: Any) -> dict[str, Any]:
+        return {"hardness": self.backend.xp.ones_like(self._hardness)}
+
+    def resume(self, memory: dict[str, Any]) -> None:
+        self._hardness[:] = memory["hardness"]
+
+    def remember(self, x: Any, converged: bool) -> dict[str, Any]:
+        """Strain limits that bear much get harder. All give way where a step found no end: contact comes first."""
+        never = float("inf")
+        least, most = (0.0, self.hardest_excess) if converged else (never, never)
+        self._strain(x)
+        self.backend.launch(
+            "limit_hardness", self.sheet.triangles, excess=self._excess, least=least, most=most, hardest=HARDEST,
+            hardness=self._hardness,
+        )  # fmt: skip
+        return {"hardness": self._hardness.copy()}
+
+    def _strain(self, x: Any) -> None:
+        self.backend.launch("strain_excess", self.sheet.triangles, x=x, **self._law, excess=self._excess)
+
+
+def membrane(cloth: Cloth, choices: ElasticityChoices) -> Membrane:
     """Data of the membrane of one cloth; indices are the cloth's own.
 
-    limit_in_hessian: whether H counts the strain limit's stiffness everywhere, as if it always acted (the textbook's
-    projective dynamics). It slows every iteration for a constraint that seldom acts.
+    With `choices.limit` "constant" H counts the strain limit's stiffness everywhere, as if it always acted (the
+    textbook's projective dynamics). It slows every iteration for a constraint that seldom acts.
     """
     area = triangle_areas(cloth.rest_positions, cloth.triangles)
     rest_inverse = np.linalg.inv(_rest_edges(cloth))
-    per_area = np.array(constraint_stiffness(cloth.material, limit_ratio))
+    per_area = np.array(constraint_stiffness(cloth.material, choices.limit_ratio))
     stiffness = area[:, None] * per_area
     limit = np.full(len(area), 1.0 + cloth.material.strain_limit)
-    constant = np.maximum(stiffness, 0.0) * [1.0, 1.0, 1.0, float(limit_in_hessian)]
+    constant = np.maximum(stiffness, 0.0) * [1.0, 1.0, 1.0, float(choices.limit == "constant")]
     return Membrane(rest_inverse.reshape(-1, 4), stiffness, limit, _hessian(cloth, rest_inverse, constant), area)
 
 

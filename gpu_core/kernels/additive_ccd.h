@@ -134,9 +134,10 @@ FUNCTION float impact_without(const int *corner, const vec *x, const vec *taken,
 // A pair that collides lowers the fraction of at least one corner that moves in `lowered`. own = 1 scales each corner's
 // own fraction, which leaves this pair clean for certain. own = 0 asks only those to wait that approach, the fastest
 // first; bodies and pins only for what they would hit if the cloth did not come to meet them: cloth gives way.
-KERNEL void filter_pair(int i, const int *feature, const int *corner, const vec *x, const vec *taken,
-                        const float *offset, const int *held, const int *fraction, int first_round, int own,
-                        float safety, int *lowered, int *hits)
+KERNEL void filter_pair(int i, const int *feature OF(2 * count), const int *corner OF(4 * count),
+                        const vec *x OF(vertices), const vec *taken OF(vertices), const float *offset OF(count),
+                        const int *held OF(vertices), const int *fraction OF(vertices), int first_round, int own,
+                        float safety, int *lowered OF(vertices), int *hits OF(1))
 {
     const int *c = corner + 4 * i;
     bool edges = feature[2 * i] < 0;
@@ -160,26 +161,30 @@ KERNEL void filter_pair(int i, const int *feature, const int *corner, const vec 
 }
 
 // A body does not bend because one of its vertices was stopped: the smallest fraction of each body's vertices that move,
-KERNEL void slowest_of_body(int v, const int *body, const vec *x, const vec *x1, const int *fraction, int *slowest)
+KERNEL void slowest_of_collider(int v, const int *collider OF(count), const vec *x OF(count), const vec *x1 OF(count),
+                                const int *fraction OF(count), int *slowest OF(colliders))
 {
     vec a = x[v], b = x1[v];
-    if (body[v] >= 0 && (a.x != b.x || a.y != b.y || a.z != b.z)) ATOMIC_MINIMUM(slowest + body[v], fraction[v]);
+    if (collider[v] >= 0 && (a.x != b.x || a.y != b.y || a.z != b.z)) ATOMIC_MINIMUM(slowest + collider[v], fraction[v]);
 }
 
 // becomes the fraction of all.
-KERNEL void share_fraction(int v, const int *body, const int *slowest, int *fraction)
+KERNEL void share_fraction(int v, const int *collider OF(count), const int *slowest OF(colliders),
+                           int *fraction OF(count))
 {
-    if (body[v] >= 0) fraction[v] = slowest[body[v]];
+    if (collider[v] >= 0) fraction[v] = slowest[collider[v]];
 }
 
 // Time of impact of each pair when everything moves from x to x1 at one pace; 2 where nothing is hit.
-KERNEL void pair_impact(int i, const int *feature, const int *corner, const vec *x, const vec *x1, const float *offset,
-                        float *time)
+KERNEL void pair_impact(int i, const int *feature OF(2 * count), const int *corner OF(4 * count),
+                        const vec *x OF(vertices), const vec *x1 OF(vertices), const float *offset OF(count),
+                        float *time OF(count))
 {
     time[i] = impact(corner + 4 * i, x, x1, feature[2 * i] < 0, offset[i]);
 }
 
-KERNEL void pair_distance(int i, const int *feature, const int *corner, const vec *x, float *distance)
+KERNEL void pair_distance(int i, const int *feature OF(2 * count), const int *corner OF(4 * count),
+                          const vec *x OF(vertices), float *distance OF(count))
 {
     vec p[4];
     load_corners(corner + 4 * i, x, p);
@@ -187,14 +192,16 @@ KERNEL void pair_distance(int i, const int *feature, const int *corner, const ve
 }
 
 // A certain lower bound of the distance; a little less than it, unless rounding hides the gap: then 0 or less.
-KERNEL void pair_separation(int i, const int *feature, const int *corner, const vec *x, float *gap)
+KERNEL void pair_separation(int i, const int *feature OF(2 * count), const int *corner OF(4 * count),
+                            const vec *x OF(vertices), float *gap OF(count))
 {
     vec p[4], motion[4];
     float size = load_motion(corner + 4 * i, x, x, p, motion);
     gap[i] = separate(p, feature[2 * i] < 0).gap - ROUNDING * size;
 }
 
-KERNEL void take_fraction(int v, const vec *x, const vec *x1, const int *fraction, vec *taken)
+KERNEL void take_fraction(int v, const vec *x OF(count), const vec *x1 OF(count), const int *fraction OF(count),
+                          vec *taken OF(count))
 {
     float f = int_as_float(fraction[v]);
     taken[v] = f >= 1.0f ? x1[v] : x[v] + f * (x1[v] - x[v]);

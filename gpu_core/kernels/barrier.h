@@ -57,10 +57,13 @@ FUNCTION float inner_share(const float weight[4])
 // Closest points and normal at the last feasible state x⁻, the stiffness of H under the pair's cloth corners, and the
 // gap to aim for: of what the gap at the step's start lacks to ξ + d̂, the share `recovery` (never less than ξ + d̂/2).
 // A contact that recovers all at once (1, the default) can throw its sides apart at up to d̂/h.
-KERNEL void contact_geometry(int i, const int *feature, const int *corner, const vec *x, const vec *start,
-                             const float *offset, const float *activation, const float *diagonal, const float *free,
-                             const int *ring_start, const int *ring, int cloth_vertices, float recovery,
-                             vec *barycentric, vec *normal, float *stiffness, float *goal)
+KERNEL void contact_geometry(int i, const int *feature OF(2 * count), const int *corner OF(4 * count),
+                             const vec *x OF(vertices), const vec *start OF(vertices), const float *offset OF(count),
+                             const float *activation OF(count), const float *diagonal OF(cloth_vertices),
+                             const float *free OF(cloth_vertices), const int *ring_start OF(vertices + 1),
+                             const int *ring OF(neighbours), int cloth_vertices, float recovery,
+                             vec *barycentric OF(count), vec *normal OF(count), float *stiffness OF(count),
+                             float *goal OF(count))
 {
     const int *c = corner + 4 * i;
     vec p[4];
@@ -84,8 +87,9 @@ KERNEL void contact_geometry(int i, const int *feature, const int *corner, const
 
 // The distance-based barrier (eq. 6 over d̂², Lan 2022b): the stiffness of a pair at x⁻ goes by how much of d̂ is left there,
 // and nothing but a new x⁻ changes it.
-KERNEL void distance_weight(int i, const int *corner, const vec *feasible, const float *offset, const float *activation,
-                            const vec *barycentric, const vec *normal, float *stiffness)
+KERNEL void distance_weight(int i, const int *corner OF(4 * count), const vec *feasible OF(vertices),
+                            const float *offset OF(count), const float *activation OF(count),
+                            const vec *barycentric OF(count), const vec *normal OF(count), float *stiffness OF(count))
 {
     vec b = barycentric[i];
     float weight[4] = {b.x, b.y, b.z, b.w};
@@ -116,9 +120,11 @@ FUNCTION void sample_weights(bool edges, int samples, int k, float weight[4])
 // sample has turned round since x⁻ (Q ≤ 0); then that sample becomes the contact point. The age a of an active pair
 // grows while it stays deeper than `growth` of d̂ (paper: while it is active at all); an inactive one forgets
 // `forget` rounds (paper: all). age < 0: not a contact. first: the weights are set up, not yet aged.
-KERNEL void partial_ccd(int i, const int *feature, const int *corner, const vec *feasible, const vec *x,
-                        const float *offset, const float *activation, const float *goal, int samples, int first, float growth, int forget,
-                        int most, vec *barycentric, vec *normal, int *age)
+KERNEL void partial_ccd(int i, const int *feature OF(2 * count), const int *corner OF(4 * count),
+                        const vec *feasible OF(vertices), const vec *x OF(vertices), const float *offset OF(count),
+                        const float *activation OF(count), const float *goal OF(count), int samples, int first,
+                        float growth, int forget, int most, vec *barycentric OF(count), vec *normal OF(count),
+                        int *age OF(count))
 {
     const int *c = corner + 4 * i;
     vec b = barycentric[i];
@@ -155,11 +161,14 @@ KERNEL void partial_ccd(int i, const int *feature, const int *corner, const vec 
 // slide by a share of what is missing in each iteration, and look converged); else z is the secant, which never overshoots.
 // slide: direction of the slip; in w its length, in and out.
 // by_mass = 0: weight w|c_k|, each side moved as a rigid body (forces of a pair sum to zero); 1: the spec's ∝ c/m.
-KERNEL void contact_target(int i, const int *corner, const vec *x, const vec *start, const float *goal,
-                           const vec *barycentric, const vec *normal, const float *stiffness,
-                           const int *age, const float *free, const float *mass, const float *friction,
-                           int cloth_vertices, float weight_start, float weight_base, int by_mass, const vec *hold,
-                           vec *kept, vec *share, vec *diagonal, vec *correction, vec *curvature, vec *slide)
+KERNEL void contact_target(int i, const int *corner OF(4 * count), const vec *x OF(vertices),
+                           const vec *start OF(vertices), const float *goal OF(count), const vec *barycentric OF(count),
+                           const vec *normal OF(count), const float *stiffness OF(count), const int *age OF(count),
+                           const float *free OF(cloth_vertices), const float *mass OF(cloth_vertices),
+                           const float *friction OF(vertices), int cloth_vertices, float weight_start,
+                           float weight_base, int by_mass, const vec *hold OF(count), vec *kept OF(count),
+                           vec *share OF(count), vec *diagonal OF(count), vec *correction OF(count),
+                           vec *curvature OF(count), vec *slide OF(count))
 {
     const int *c = corner + 4 * i;
     vec b = barycentric[i], zero = make_vec(0.0f, 0.0f, 0.0f);
@@ -200,8 +209,10 @@ KERNEL void contact_target(int i, const int *corner, const vec *x, const vec *st
 }
 
 // Gather of the contacts of each vertex into the residual and the diagonal. incident: 4 contact + corner, by vertex.
-KERNEL void contact_residual(int v, const int *start, const int *incident, const vec *share, const vec *diagonal,
-                             const vec *correction, vec *residual, float *added, float *total)
+KERNEL void contact_residual(int v, const int *start OF(count + 1), const int *incident OF(incidences),
+                             const vec *share OF(contacts), const vec *diagonal OF(contacts),
+                             const vec *correction OF(contacts), vec *residual OF(count), float *added OF(count),
+                             float *total OF(count))
 {
     vec sum = residual[v];
     float weight = 0.0f;

@@ -4,7 +4,8 @@
 #include "vector.h"
 
 // Area-weighted normal of a vertex, unit length, from its triangles.
-KERNEL void vertex_normal(int v, const vec *x, const int *corners, const int *start, const int *incident, vec *normal)
+KERNEL void vertex_normal(int v, const vec *x OF(vertices), const int *corners OF(3 * triangles),
+                          const int *start OF(count + 1), const int *incident OF(3 * triangles), vec *normal OF(count))
 {
     vec sum = make_vec(0.0f, 0.0f, 0.0f);
     for (int k = start[v]; k < start[v + 1]; ++k) {
@@ -35,9 +36,10 @@ FUNCTION void row_frame(int row, const vec *x, const int *hinge, const vec *norm
 
 // force of a row, before its coefficients: −k (K x − F s − p).
 // rest: s along (edge, normal × edge, normal); all 0 in a flat rest shape. held: p.
-KERNEL void bending_project(int row, const vec *x, const int *start, const int *column, const float *coefficient,
-                            const float *stiffness, const int *hinge, const vec *rest, const vec *normal, const vec *held,
-                            vec *force)
+KERNEL void bending_project(int row, const vec *x OF(vertices), const int *start OF(count + 1),
+                            const int *column OF(entries), const float *coefficient OF(entries),
+                            const float *stiffness OF(count), const int *hinge OF(2 * count), const vec *rest OF(count),
+                            const vec *normal OF(cloth), const vec *held OF(count), vec *force OF(count))
 {
     vec curvature = row_curvature(row, x, start, column, coefficient) - held[row], s = rest[row];
     if (dot(s, s) > 0.0f) {
@@ -48,9 +50,19 @@ KERNEL void bending_project(int row, const vec *x, const int *start, const int *
     force[row] = -stiffness[row] * curvature;
 }
 
+// Adds −∇E of the rows that hold a vertex to the residual. force: of the rows, as in bending_project.
+KERNEL void bending_residual(int v, const int *row_start OF(count + 1), const int *row OF(entries),
+                             const float *coefficient OF(entries), const vec *force OF(rows), vec *residual OF(count))
+{
+    vec sum = residual[v];
+    for (int k = row_start[v]; k < row_start[v + 1]; ++k) sum = sum + coefficient[k] * force[row[k]];
+    residual[v] = sum;
+}
+
 // p of a row: where its yarns have slid to, in the frame at x, as far as they bear (`share`).
-KERNEL void bending_turn(int row, const vec *x, const int *hinge, const vec *normal, const float *share, const vec *slid,
-                         vec *held)
+KERNEL void bending_turn(int row, const vec *x OF(vertices), const int *hinge OF(2 * count),
+                         const vec *normal OF(cloth), const float *share OF(count), const vec *slid OF(count),
+                         vec *held OF(count))
 {
     vec edge, n;
     row_frame(row, x, hinge, normal, &edge, &n);
@@ -59,9 +71,10 @@ KERNEL void bending_turn(int row, const vec *x, const int *hinge, const vec *nor
 
 // Where the yarns of a plate (the rows first[plate] to first[plate + 1], at most three) have slid to in a step that ends at
 // x: they hold to `slid`, K x in the frame, with `stiffness` until their moment is `most`; what is beyond takes them along.
-KERNEL void bending_slide(int plate, const int *first, const float *stiffness, const float *most, const vec *x,
-                          const int *start, const int *column, const float *coefficient, const int *hinge,
-                          const vec *normal, vec *slid)
+KERNEL void bending_slide(int plate, const int *first OF(count + 1), const float *stiffness OF(count),
+                          const float *most OF(count), const vec *x OF(vertices), const int *start OF(rows + 1),
+                          const int *column OF(entries), const float *coefficient OF(entries),
+                          const int *hinge OF(2 * rows), const vec *normal OF(cloth), vec *slid OF(rows))
 {
     vec now[3];
     float away = 0.0f;

@@ -54,8 +54,9 @@ FUNCTION void sweep(const int *corners, int size, const vec *x0, const vec *x1, 
 
 // The box of one primitive. fresh: 1 for vertices that are looked for; stale: 1 where the way is another than when the box
 // was made. Primitives and their boxes lie in the order of the patches that own them, so that a patch reads one stretch of each.
-KERNEL void swept_box(int i, const vec *x0, const vec *x1, const int *fresh, const int *stale, const int *free,
-                      const int *corners, int size, float inflation, vec *box)
+KERNEL void swept_box(int i, const vec *x0 OF(vertices), const vec *x1 OF(vertices), const int *fresh OF(vertices),
+                      const int *stale OF(vertices), const int *free OF(vertices), const int *corners OF(size * count),
+                      int size, float inflation, vec *box OF(4 * count))
 {
     const int *own = corners + size * i;
     vec *mine = box + 4 * i;
@@ -67,7 +68,8 @@ KERNEL void swept_box(int i, const vec *x0, const vec *x1, const int *fresh, con
 }
 
 // Leaf of patch p. first_patch: of the tree among all patches.
-KERNEL void patch_box(int p, const int *start, const vec *triangle_box, int first_patch, int depth, vec *tree)
+KERNEL void patch_box(int p, const int *start OF(first_patch + count + 1), const vec *triangle_box OF(4 * triangles),
+                      int first_patch, int depth, vec *tree OF((4 << depth) + 4 * (count - 1)))
 {
     int patch = first_patch + p;
     vec *node = tree + 4 * ((1 << depth) - 1 + p);
@@ -75,7 +77,7 @@ KERNEL void patch_box(int p, const int *start, const vec *triangle_box, int firs
     for (int k = start[patch] + 1; k < start[patch + 1]; ++k) unite(node, triangle_box + 4 * k);
 }
 
-KERNEL void tree_refit(int i, int first_node, vec *tree)
+KERNEL void tree_refit(int i, int first_node, vec *tree OF(8 * (first_node + count) + 4))
 {
     int node = first_node + i, left = 2 * node + 1;
     for (int j = 0; j < 4; ++j) tree[4 * node + j] = tree[4 * left + j];
@@ -84,8 +86,10 @@ KERNEL void tree_refit(int i, int first_node, vec *tree)
 
 // Patches of `other` tree whose boxes overlap patch p of `tree`. within: the same tree, so only partners q ≥ p. noted: how many
 // the counting pass found and the first of them, `notes` numbers in all; more are looked for again.
-KERNEL void overlapping_patches(int p, const vec *tree, int depth, const vec *other, int other_depth, int other_first,
-                                int within, int notes, int *noted, int writing, int *start, int *pairs)
+KERNEL void overlapping_patches(int p, const vec *tree OF((8 << depth) - 4), int depth,
+                                const vec *other OF((8 << other_depth) - 4), int other_depth, int other_first,
+                                int within, int notes, int *noted OF(notes * count), int writing, int *start OF(count),
+                                int *pairs OF(2 * listed))
 {
     int *found = noted + notes * p;
     if (writing && found[0] < notes) {
@@ -198,11 +202,15 @@ FUNCTION void edges_against_edges(candidate_writer *out, int p, int q, const vec
 // Candidates of one pair of patches: every vertex, edge and triangle belongs to one patch, so no pair comes twice.
 // feature: (vertex, triangle), or (~edge, edge) with the smaller edge first; corner: the four vertices. noted: what the counting
 // pass hands to the writing one, `notes` at most for a pair of patches.
-KERNEL void candidates(int i, const int *patches, const vec *patch_boxes, const int *vertex_start, const int *vertices,
-                       const int *edge_start, const int *edges, const int *triangle_start, const int *triangles,
-                       const vec *vertex_box, const vec *edge_box, const vec *triangle_box, const int *edge_corners,
-                       const int *triangle_corners, const int *object, const int *ignore, int notes, int *noted,
-                       int writing, int *start, int *feature, int *corner)
+KERNEL void candidates(int i, const int *patches OF(2 * count), const vec *patch_boxes OF(4 * boxes),
+                       const int *vertex_start OF(boxes + 1), const int *vertices OF(vertex_slots),
+                       const int *edge_start OF(boxes + 1), const int *edges OF(edge_slots),
+                       const int *triangle_start OF(boxes + 1), const int *triangles OF(triangle_slots),
+                       const vec *vertex_box OF(4 * vertex_slots), const vec *edge_box OF(4 * edge_slots),
+                       const vec *triangle_box OF(4 * triangle_slots), const int *edge_corners OF(2 * edge_slots),
+                       const int *triangle_corners OF(3 * triangle_slots), const int *object OF(all_vertices),
+                       const int *ignore OF(objects), int notes, int *noted OF(notes * count), int writing,
+                       int *start OF(count), int *feature OF(listed), int *corner OF(cornered))
 {
     int p = patches[2 * i], q = patches[2 * i + 1];
     candidate_writer out;
@@ -219,9 +227,10 @@ KERNEL void candidates(int i, const int *patches, const vec *patch_boxes, const 
 
 // How far a vertex on its way x0 → x1 strays at most from where it was looked for, and rounding: from its way `from` → `to`
 // if it is free, and from the end of that, where all are at once, if it is not.
-KERNEL void sweep_stray(int v, const vec *x0, const vec *x1, const vec *from, const vec *to, const int *free, float *stray)
+KERNEL void sweep_stray(int v, const vec *x0 OF(count), const vec *x1 OF(count), const vec *way_start OF(count),
+                        const vec *way_end OF(count), const int *free OF(count), float *stray OF(count))
 {
-    vec origin = free[v] ? from[v] : to[v], way = to[v] - origin, ends[2] = {x0[v] - origin, x1[v] - origin};
+    vec origin = free[v] ? way_start[v] : way_end[v], way = way_end[v] - origin, ends[2] = {x0[v] - origin, x1[v] - origin};
     float square = dot(way, way), most = 0.0f;
     for (int k = 0; k < 2; ++k) {
         float t = square > 0.0f ? clamp(dot(ends[k], way) / square, 0.0f, 1.0f) : 0.0f;

@@ -11,7 +11,7 @@ FUNCTION float side_thickness(const int *c, int first, int last, const float *th
 }
 
 // 1 for a candidate none of whose corners is fresh.
-KERNEL void candidate_stays(int i, const int *corner, const int *fresh, int *stays)
+KERNEL void candidate_stays(int i, const int *corner OF(4 * count), const int *fresh OF(vertices), int *stays OF(count))
 {
     stays[i] = !any_of(corner + 4 * i, fresh);
 }
@@ -44,9 +44,11 @@ FUNCTION contact_range range_of(const int *c, bool edges, const vec *rest, const
 // middles (cheap, and enough for most) or their closest points. At one pace a gap along a direction is the least difference of
 // numbers that change evenly, so it is never less than at one of the ends. most_range: what no pair's range is beyond.
 // enough: more than this need not be known exactly.
-KERNEL void candidate_room(int i, const int *feature, const int *corner, const vec *x, const vec *x1, const int *free,
-                           const vec *rest, const int *object, const float *thickness, float activation_least,
-                           float rest_share, float most_range, float enough, float *room)
+KERNEL void candidate_room(int i, const int *feature OF(2 * count), const int *corner OF(4 * count),
+                           const vec *x OF(vertices), const vec *x1 OF(vertices), const int *free OF(vertices),
+                           const vec *rest OF(vertices), const int *object OF(vertices),
+                           const float *thickness OF(vertices), float activation_least, float rest_share,
+                           float most_range, float enough, float *room OF(count))
 {
     const int *c = corner + 4 * i;
     bool edges = feature[2 * i] < 0, any = any_of(c, free);
@@ -71,7 +73,8 @@ KERNEL void candidate_room(int i, const int *feature, const int *corner, const v
 // 0 for a candidate whose sides have come no nearer than their range since `room` was found, because no corner strayed far
 // enough from the way that it was found for: along the direction that kept the sides apart then, neither has moved by more
 // than the farthest of its corners.
-KERNEL void candidate_nears(int i, const int *feature, const int *corner, const float *room, const float *stray, int *nears)
+KERNEL void candidate_nears(int i, const int *feature OF(2 * count), const int *corner OF(4 * count),
+                            const float *room OF(count), const float *stray OF(vertices), int *nears OF(count))
 {
     const int *c = corner + 4 * i;
     float first = stray[c[0]], other = stray[c[1]], second = maximum(stray[c[2]], stray[c[3]]);
@@ -81,9 +84,11 @@ KERNEL void candidate_nears(int i, const int *feature, const int *corner, const 
 }
 
 // The pairs' corners, features, and what ranges they have. kept: which candidates.
-KERNEL void pair_thickness(int i, const int *kept, const int *feature_in, const int *corner_in, const vec *rest,
-                           const int *object, const float *thickness, float activation_least, float rest_share,
-                           int *feature, int *corner, float *offset, float *activation)
+KERNEL void pair_thickness(int i, const int *kept OF(count), const int *feature_in OF(2 * found),
+                           const int *corner_in OF(4 * found), const vec *rest OF(vertices),
+                           const int *object OF(vertices), const float *thickness OF(vertices), float activation_least,
+                           float rest_share, int *feature OF(2 * count), int *corner OF(4 * count),
+                           float *offset OF(count), float *activation OF(count))
 {
     int from = kept[i];
     const int *c = corner_in + 4 * from;
@@ -109,8 +114,9 @@ FUNCTION void remove_mean(vec motion[4])
 }
 
 // Can the pair become a contact within the motion to x1? Here the relative motion counts.
-KERNEL void pair_near(int i, const int *feature, const int *corner, const vec *x, const vec *x1, const float *offset,
-                      const float *activation, float slack, int *near)
+KERNEL void pair_near(int i, const int *feature OF(2 * count), const int *corner OF(4 * count),
+                      const vec *x OF(vertices), const vec *x1 OF(vertices), const float *offset OF(count),
+                      const float *activation OF(count), float slack, int *near OF(count))
 {
     const int *c = corner + 4 * i;
     bool edges = feature[2 * i] < 0;

@@ -3,8 +3,8 @@
 #include "vector.h"
 
 // (largest |Δx|², Σ|Δx|², Σ|displacement − coast|²) of the vertices first[element] to first[element + 1].
-KERNEL void change_partial(int element, const int *first, const vec *increment, const vec *displacement, const vec *coast,
-                           vec *partial)
+KERNEL void change_partial(int element, const int *first OF(count + 1), const vec *increment OF(cloth),
+                           const vec *displacement OF(cloth), const vec *coast OF(cloth), vec *partial OF(count))
 {
     float largest = 0.0f, sum = 0.0f, gained = 0.0f;
     for (int v = first[element]; v < first[element + 1]; ++v) {
@@ -19,7 +19,8 @@ KERNEL void change_partial(int element, const int *first, const vec *increment, 
 
 // (largest, root mean square, root mean square of what the displacement gained) of a cloth with chunks start[cloth] to
 // start[cloth + 1], m. What is no number makes the second no number.
-KERNEL void change_total(int cloth, const int *start, const int *vertices, const vec *partial, vec *size)
+KERNEL void change_total(int cloth, const int *start OF(count + 1), const int *vertices OF(count),
+                         const vec *partial OF(chunks), vec *size OF(count))
 {
     float largest = 0.0f, sum = 0.0f, gained = 0.0f;
     for (int k = start[cloth]; k < start[cloth + 1]; ++k) {

@@ -1,6 +1,10 @@
 // What differs between the devices, and nothing else (as Cycles' compat.h). The kernels see only these words.
 #pragma once
 
+// How many elements an array has, as a parameter of a kernel declares it: `const vec *x OF(vertices)`. For the launch, which
+// checks it (backend/signatures.py); a compiler sees nothing.
+#define OF(length)
+
 #ifdef __CUDACC_RTC__
 #define FUNCTION __device__ __forceinline__
 #define KERNEL __device__ __forceinline__

@@ -8,7 +8,8 @@
 // Below this, in J, sums of squares leave float32's normal range: nothing is left to solve, and the iterations stand still.
 const float NOTHING = 1e-30f;
 
-KERNEL void dot_partial(int element, const vec *a, const vec *b, int vertices, int chunk, float *partial)
+KERNEL void dot_partial(int element, const vec *a OF(vertices), const vec *b OF(vertices), int vertices, int chunk,
+                        float *partial OF(count))
 {
     int first = element * chunk, last = first + chunk < vertices ? first + chunk : vertices;
     float sum = 0.0f;
@@ -23,13 +24,15 @@ FUNCTION float total(const float *partial, int chunks)
     return sum;
 }
 
-KERNEL void gradient_start(int v, const vec *residual, vec *solution, vec *left, vec *p)
+KERNEL void gradient_start(int v, const vec *residual OF(count), vec *solution OF(count), vec *left OF(count),
+                           vec *p OF(count))
 {
     solution[v] = p[v] = make_vec(0.0f, 0.0f, 0.0f);
     left[v] = residual[v];
 }
 
-KERNEL void gradient_energy(int element, const float *partial, int chunks, float share, float *scalar)
+KERNEL void gradient_energy(int element, const float *partial OF(chunks), int chunks, float share,
+                            float *scalar OF(count + 4))
 {
     scalar[element] = total(partial, chunks);
     scalar[element + 2] = 0.0f;
@@ -37,32 +40,33 @@ KERNEL void gradient_energy(int element, const float *partial, int chunks, float
     scalar[element + 4] = 0.0f;
 }
 
-KERNEL void gradient_check(int element, float *scalar)
+KERNEL void gradient_check(int element, float *scalar OF(count + 4))
 {
     if (scalar[element] <= scalar[element + 3]) scalar[element + 4] = 1.0f;
 }
 
-KERNEL void step_length(int element, const float *partial, int chunks, float *scalar)
+KERNEL void step_length(int element, const float *partial OF(chunks), int chunks, float *scalar OF(count + 4))
 {
     float curvature = total(partial, chunks);
     bool goes = scalar[element + 4] == 0.0f && scalar[element] > NOTHING && curvature > NOTHING;
     scalar[element + 1] = goes ? scalar[element] / curvature : 0.0f;
 }
 
-KERNEL void direction_weight(int element, const float *partial, int chunks, float *scalar)
+KERNEL void direction_weight(int element, const float *partial OF(chunks), int chunks, float *scalar OF(count + 2))
 {
     float energy = total(partial, chunks);
     scalar[element + 2] = scalar[element] > NOTHING ? energy / scalar[element] : 0.0f;
     scalar[element] = energy;
 }
 
-KERNEL void gradient_step(int v, const float *scalar, const vec *p, const vec *product, vec *solution, vec *left)
+KERNEL void gradient_step(int v, const float *scalar OF(2), const vec *p OF(count), const vec *product OF(count),
+                          vec *solution OF(count), vec *left OF(count))
 {
     solution[v] = solution[v] + scalar[1] * p[v];
     left[v] = left[v] - scalar[1] * product[v];
 }
 
-KERNEL void next_direction(int v, const float *scalar, const vec *preconditioned, vec *p)
+KERNEL void next_direction(int v, const float *scalar OF(3), const vec *preconditioned OF(count), vec *p OF(count))
 {
     p[v] = preconditioned[v] + scalar[2] * p[v];
 }

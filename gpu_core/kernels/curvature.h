@@ -46,8 +46,10 @@ FUNCTION void add_length(block *b, float k, vec f)
 }
 
 // membrane_project with its derivative: block, 3 per triangle, is ∂²E/∂x_i∂x_j of the edges (corner k+1, corner k+2).
-KERNEL void membrane_curvature(int t, const vec *x, const int *corners, const vec *rest_inverse, const vec *stiffness,
-                               const float *limit, const float *hardness, vec *force, float *limited, vec *blocks)
+KERNEL void membrane_curvature(int t, const vec *x OF(vertices), const int *corners OF(3 * count),
+                               const vec *rest_inverse OF(count), const vec *stiffness OF(count),
+                               const float *limit OF(count), const float *hardness OF(count), vec *force OF(2 * count),
+                               float *limited OF(count), vec *blocks OF(9 * count))
 {
     vec d = rest_inverse[t], k = stiffness[t], f1, f2, r1, r2;
     float trace, determinant;
@@ -107,7 +109,8 @@ KERNEL void membrane_curvature(int t, const vec *x, const int *corners, const ve
 // ∂²E/∂x_a∂x_b of each edge from a to b, by columns: `constant` of bending, and the one or two triangles' at the edge.
 // What b meets of a is its transpose, so the matrix is symmetric to the last bit.
 // side: (2 per edge) 2 (3t + side) + 1 where the triangle runs through the edge from a to b; −1 where there is none.
-KERNEL void edge_curvature(int e, const int *side, const float *constant, const vec *triangle_block, vec *columns)
+KERNEL void edge_curvature(int e, const int *side OF(2 * count), const float *constant OF(count),
+                           const vec *triangle_block OF(9 * triangles), vec *columns OF(3 * count))
 {
     vec zero = make_vec(0.0f, 0.0f, 0.0f), sum[3] = {zero, zero, zero};
     for (int k = 0; k < 2; ++k) {
@@ -149,10 +152,12 @@ FUNCTION void store_symmetric(vec *six, block b)
 // The inverse of the 3×3 diagonal block of each vertex: the finest level of the preconditioner. inverse: (2 per vertex)
 // xx xy xz · yy yz zz. contact_*: as in contact_residual; curvature: stiffness of a contact along the normal, across, and
 // along the slip.
-KERNEL void block_inverse(int v, const float *diagonal, const int *above, const int *below_start, const int *below,
-                          const vec *columns, const int *contact_start, const int *contact_incident,
-                          const vec *barycentric, const vec *normal, const vec *slide, const vec *curvature,
-                          vec *inverse)
+KERNEL void block_inverse(int v, const float *diagonal OF(count), const int *above OF(count + 1),
+                          const int *below_start OF(count + 1), const int *below OF(edges),
+                          const vec *columns OF(3 * edges), const int *contact_start OF(count + 1),
+                          const int *contact_incident OF(incidences), const vec *barycentric OF(contacts),
+                          const vec *normal OF(contacts), const vec *slide OF(contacts),
+                          const vec *curvature OF(contacts), vec *inverse OF(2 * count))
 {
     vec zero = make_vec(0.0f, 0.0f, 0.0f);
     block b = {{zero, zero, zero}};
@@ -174,8 +179,9 @@ KERNEL void block_inverse(int v, const float *diagonal, const int *above, const 
 }
 
 // The relative motion of a contact's sides, times its stiffness.
-KERNEL void contact_curvature(int i, const int *corner, const vec *barycentric, const vec *normal, const vec *slide,
-                              const vec *curvature, int cloth_vertices, const vec *p, vec *force)
+KERNEL void contact_curvature(int i, const int *corner OF(4 * count), const vec *barycentric OF(count),
+                              const vec *normal OF(count), const vec *slide OF(count), const vec *curvature OF(count),
+                              int cloth_vertices, const vec *p OF(cloth_vertices), vec *force OF(count))
 {
     vec moved = make_vec(0.0f, 0.0f, 0.0f);
     force[i] = moved;
@@ -190,11 +196,13 @@ KERNEL void contact_curvature(int i, const int *corner, const vec *barycentric, 
 // product = K p. start, column, value: bending between vertices without a common edge; diagonal: inertia, soft pins, and
 // what makes up for the neighbours' bending, which goes into differences; above, below: edges to larger and to smaller
 // vertices. Four sums, since a processor waits for each addition before the next to the same.
-KERNEL void curvature_times(int v, const int *start, const int *column, const float *value, const float *diagonal,
-                            const float *free, const int *ends, const int *above, const int *below_start,
-                            const int *below, const vec *columns, const int *contact_start,
-                            const int *contact_incident, const vec *barycentric, const vec *contact_force,
-                            const vec *p, vec *product)
+KERNEL void curvature_times(int v, const int *start OF(count + 1), const int *column OF(entries),
+                            const float *value OF(entries), const float *diagonal OF(count),
+                            const float *free OF(count), const int *ends OF(2 * edges), const int *above OF(count + 1),
+                            const int *below_start OF(count + 1), const int *below OF(edges),
+                            const vec *columns OF(3 * edges), const int *contact_start OF(count + 1),
+                            const int *contact_incident OF(incidences), const vec *barycentric OF(contacts),
+                            const vec *contact_force OF(contacts), const vec *p OF(count), vec *product OF(count))
 {
     vec zero = make_vec(0.0f, 0.0f, 0.0f), own = p[v], far = zero, forth = zero, back = zero, touched = zero;
     for (int k = start[v]; k < start[v + 1]; ++k) far = far + value[k] * p[column[k]];

@@ -69,8 +69,10 @@ FUNCTION float membrane_energy(vec f1, vec f2, vec r1, vec r2, float trace, floa
 // rest_inverse: D⁻¹ of the rest edges, row by row, in the warp–weft frame, so F = [x1−x0, x2−x0] D⁻¹. 1/m
 // stiffness: rest area times (rotation, warp, weft, limit) stiffness, N·m; limit: largest allowed stretch;
 // hardness: times which the limit is stiffer than that.
-KERNEL void membrane_project(int t, const vec *x, const int *corners, const vec *rest_inverse, const vec *stiffness,
-                             const float *limit, const float *hardness, vec *force, float *limited)
+KERNEL void membrane_project(int t, const vec *x OF(vertices), const int *corners OF(3 * count),
+                             const vec *rest_inverse OF(count), const vec *stiffness OF(count),
+                             const float *limit OF(count), const float *hardness OF(count), vec *force OF(2 * count),
+                             float *limited OF(count))
 {
     vec k = stiffness[t], f1, f2, r1, r2;
     float trace, determinant;
@@ -82,8 +84,9 @@ KERNEL void membrane_project(int t, const vec *x, const int *corners, const vec 
 
 // E(x1) − E(x0), J, with the strain limits as stiff as at first: one that has got harder must not give back more than it took.
 // Other arguments as in membrane_project.
-KERNEL void membrane_gain(int t, const vec *x0, const vec *x1, const int *corners, const vec *rest_inverse,
-                          const vec *stiffness, const float *limit, float *gain)
+KERNEL void membrane_gain(int t, const vec *x0 OF(vertices), const vec *x1 OF(vertices),
+                          const int *corners OF(3 * count), const vec *rest_inverse OF(count),
+                          const vec *stiffness OF(count), const float *limit OF(count), float *gain OF(count))
 {
     vec f1, f2, r1, r2;
     float trace, determinant;
@@ -96,8 +99,9 @@ KERNEL void membrane_gain(int t, const vec *x0, const vec *x1, const int *corner
 }
 
 // By how much the larger singular value of F exceeds the strain limit; −1 where there is none.
-KERNEL void strain_excess(int t, const vec *x, const int *corners, const vec *rest_inverse, const vec *stiffness,
-                          const float *limit, float *excess)
+KERNEL void strain_excess(int t, const vec *x OF(vertices), const int *corners OF(3 * count),
+                          const vec *rest_inverse OF(count), const vec *stiffness OF(count),
+                          const float *limit OF(count), float *excess OF(count))
 {
     vec f1, f2, r1, r2;
     float trace, determinant;
@@ -109,7 +113,8 @@ KERNEL void strain_excess(int t, const vec *x, const int *corners, const vec *re
 
 // A limit that a step leaves exceeded by more than `most` is twice as hard in the next, by at most `least` half as hard.
 // It is a spring: where much pulls at few triangles, one stiffness for all would let these go too far.
-KERNEL void limit_hardness(int t, const float *excess, float least, float most, float hardest, float *hardness)
+KERNEL void limit_hardness(int t, const float *excess OF(count), float least, float most, float hardest,
+                           float *hardness OF(count))
 {
     if (excess[t] > most) hardness[t] = minimum(2.0f * hardness[t], hardest);
     else if (excess[t] <= least) hardness[t] = maximum(0.5f * hardness[t], 1.0f);
@@ -121,4 +126,22 @@ FUNCTION float limit_bound(vec d, int corner)
 {
     vec g[3] = {make_vec(-d.x - d.z, -d.y - d.w, 0.0f), make_vec(d.x, d.y, 0.0f), make_vec(d.z, d.w, 0.0f)};
     return fabsf(dot(g[corner], g[0])) + fabsf(dot(g[corner], g[1])) + fabsf(dot(g[corner], g[2]));
+}
+
+// Adds −∇E of the triangles around a vertex to the residual, and the strain limits that act to ΔH (`added`).
+// limit_share: 0 leaves them out (then H holds the limit's stiffness everywhere). force, limited: as in membrane_project.
+KERNEL void membrane_residual(int v, const int *triangle_start OF(count + 1), const int *triangle_corner OF(3 * triangles),
+                              const vec *force OF(2 * triangles), const vec *rest_inverse OF(triangles),
+                              const float *limited OF(triangles), float limit_share, vec *residual OF(count),
+                              float *added OF(count))
+{
+    vec sum = residual[v];
+    float weight = added[v];
+    for (int k = triangle_start[v]; k < triangle_start[v + 1]; ++k) {
+        int t = triangle_corner[k] / 3, corner = triangle_corner[k] % 3;
+        vec f1 = force[2 * t], f2 = force[2 * t + 1];
+        sum = sum + (corner == 0 ? -1.0f * (f1 + f2) : corner == 1 ? f1 : f2);
+        if (limited[t] > 0.0f) weight += limit_share * limited[t] * limit_bound(rest_inverse[t], corner);
+    }
+    residual[v] = sum, added[v] = weight;
 }

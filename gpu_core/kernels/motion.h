@@ -1,6 +1,6 @@
-// Inertia, air drag, the gather of the elastic forces.
+// Inertia, air drag, pins: the motion of a vertex.
 #pragma once
-#include "membrane.h"
+#include "vector.h"
 
 // z = x* + h v + h² g (method.md §1), less what the air takes of the velocity along the normal:
 // ½ρ_a C (|v_n| + u) v_n per area, integrated implicitly, so that no step size makes it unstable. The term with u is what
@@ -12,10 +12,11 @@
 // guess: where the iterations begin: z, or if `adaptive` is 1, with that share of gravity in place of all of it. At rest
 // a start from z would have to be undone in every step, and never quite is.
 // displacement: guess − x*, unrounded: the velocity comes from it.
-KERNEL void inertia_target(int v, const vec *start, const vec *velocity, const vec *normal, const float *drag,
-                           const vec *forwarded, float still_air, float h, const vec *gravity,
-                           const float *gravity_share, float adaptive, vec *displacement, vec *inertial, vec *guess,
-                           vec *z)
+KERNEL void inertia_target(int v, const vec *start OF(count), const vec *velocity OF(count),
+                           const vec *normal OF(count), const float *drag OF(count), const vec *forwarded OF(count),
+                           float still_air, float h, const vec *gravity OF(1), const float *gravity_share OF(count),
+                           float adaptive, vec *displacement OF(count), vec *inertial OF(count), vec *guess OF(count),
+                           vec *z OF(count))
 {
     float along = dot(velocity[v] + (gravity_share[v] * h) * *gravity, normal[v]);
     float kept = 1.0f / (1.0f + h * drag[v] * (fabsf(along) + still_air));
@@ -27,30 +28,31 @@ KERNEL void inertia_target(int v, const vec *start, const vec *velocity, const v
     z[v] = guess[v] + withheld;
 }
 
-// −∇ of inertia, membrane, bending and soft pins at x: the right-hand side of (H + ΔH) Δx = residual. Pinned vertices: 0.
-// added: ΔH of the strain limit; limit_share 0 leaves it out (then H holds the limit's stiffness everywhere).
-KERNEL void elastic_residual(int v, const vec *x, const vec *z, const float *inertia, const float *free,
-                             const int *triangle_start, const int *triangle_corner, const vec *membrane_force,
-                             const int *row_start, const int *row, const float *coefficient, const vec *bending_force,
-                             const float *pin_stiffness, const vec *pin_target, const vec *rest_inverse,
-                             const float *limited, float limit_share, const float *rest_diagonal, vec *residual,
-                             float *added, float *total)
+// The right-hand side of (H + ΔH) Δx = residual, begun: −∇ of inertia at x. Energies and pins add theirs, to the residual and
+// to ΔH (`added`), and `constrained_residual` ends it.
+KERNEL void inertia_residual(int v, const vec *x OF(count), const vec *z OF(count), const float *inertia OF(count),
+                             vec *residual OF(count), float *added OF(count))
 {
-    vec sum = inertia[v] * (z[v] - x[v]);
-    float weight = 0.0f;
-    for (int k = triangle_start[v]; k < triangle_start[v + 1]; ++k) {
-        int t = triangle_corner[k] / 3, corner = triangle_corner[k] % 3;
-        vec f1 = membrane_force[2 * t], f2 = membrane_force[2 * t + 1];
-        sum = sum + (corner == 0 ? -1.0f * (f1 + f2) : corner == 1 ? f1 : f2);
-        if (limited[t] > 0.0f) weight += limit_share * limited[t] * limit_bound(rest_inverse[t], corner);
-    }
-    for (int k = row_start[v]; k < row_start[v + 1]; ++k) sum = sum + coefficient[k] * bending_force[row[k]];
-    if (pin_stiffness[v] > 0.0f) sum = sum + pin_stiffness[v] * (pin_target[v] - x[v]);
-    residual[v] = free[v] * sum;
-    added[v] = free[v] * weight, total[v] = rest_diagonal[v] + added[v];
+    residual[v] = inertia[v] * (z[v] - x[v]);
+    added[v] = 0.0f;
 }
 
-KERNEL void add_increment(int v, const vec *increment, vec *x, vec *displacement)
+// Soft pins and pulls: springs to their targets.
+KERNEL void pin_residual(int v, const vec *x OF(count), const float *stiffness OF(count), const vec *target OF(count),
+                         vec *residual OF(count))
+{
+    if (stiffness[v] > 0.0f) residual[v] = residual[v] + stiffness[v] * (target[v] - x[v]);
+}
+
+// Hard pins (free = 0) have no residual and no ΔH. total: diag(H + ΔH).
+KERNEL void constrained_residual(int v, const float *free OF(count), const float *rest_diagonal OF(count),
+                                 vec *residual OF(count), float *added OF(count), float *total OF(count))
+{
+    residual[v] = free[v] * residual[v];
+    added[v] = free[v] * added[v], total[v] = rest_diagonal[v] + added[v];
+}
+
+KERNEL void add_increment(int v, const vec *increment OF(count), vec *x OF(count), vec *displacement OF(count))
 {
     x[v] = x[v] + increment[v];
     displacement[v] = displacement[v] + increment[v];
@@ -59,8 +61,9 @@ KERNEL void add_increment(int v, const vec *increment, vec *x, vec *displacement
 // Velocity over the step. A vertex that stands where the solver put it takes the unrounded displacement; one that
 // the filter stopped, the difference of its positions.
 // gravity_share: of gravity's displacement in this step, what was not undone by anything but air, in [0, 1].
-KERNEL void step_velocity(int v, const vec *start, const vec *solved, const vec *reached, const vec *displacement,
-                          const vec *inertial, float h, const vec *gravity, vec *velocity, float *gravity_share)
+KERNEL void step_velocity(int v, const vec *start OF(count), const vec *solved OF(count), const vec *reached OF(count),
+                          const vec *displacement OF(count), const vec *inertial OF(count), float h,
+                          const vec *gravity OF(1), vec *velocity OF(count), float *gravity_share OF(count))
 {
     vec cut = solved[v] - reached[v];
     vec way = dot(cut, cut) == 0.0f ? displacement[v] : reached[v] - start[v];

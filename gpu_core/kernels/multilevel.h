@@ -6,10 +6,13 @@
 #include "curvature.h"
 
 // What contacts add to the blocks of the finest aggregates. aggregate: (vertices) −1 where a pin holds.
-KERNEL void aggregate_contact(int a, const int *part_start, const int *part, const int *aggregate, int cloth_vertices,
-                              const int *contact_start, const int *contact_incident, const int *corner,
-                              const vec *barycentric, const vec *normal, const vec *slide, const vec *curvature,
-                              vec *contact)
+KERNEL void aggregate_contact(int a, const int *part_start OF(aggregates + 1), const int *part OF(parts),
+                              const int *aggregate OF(cloth_vertices), int cloth_vertices,
+                              const int *contact_start OF(cloth_vertices + 1),
+                              const int *contact_incident OF(incidences), const int *corner OF(4 * contacts),
+                              const vec *barycentric OF(contacts), const vec *normal OF(contacts),
+                              const vec *slide OF(contacts), const vec *curvature OF(contacts),
+                              vec *contact OF(2 * aggregates))
 {
     vec zero = make_vec(0.0f, 0.0f, 0.0f);
     block b = {{zero, zero, zero}};
@@ -31,7 +34,8 @@ KERNEL void aggregate_contact(int a, const int *part_start, const int *part, con
 
 // The same of a coarser level, as if no contact joined two parts: too stiff where two of a pair's sides are in one
 // aggregate, which only makes its correction smaller. element 0 is aggregate `first`.
-KERNEL void coarser_contact(int element, int first, const int *part_start, const int *part, vec *contact)
+KERNEL void coarser_contact(int element, int first, const int *part_start OF(aggregates + 1), const int *part OF(parts),
+                            vec *contact OF(2 * aggregates))
 {
     int a = first + element;
     vec sum[2] = {make_vec(0.0f, 0.0f, 0.0f), make_vec(0.0f, 0.0f, 0.0f)};
@@ -42,8 +46,9 @@ KERNEL void coarser_contact(int element, int first, const int *part_start, const
 
 // The inverse block of each aggregate. weight: its vertices' share of the scalar rows; leaving: the edges that lead out
 // of it, for inside it the membrane does not strain.
-KERNEL void aggregate_inverse(int a, const float *weight, const int *leaving_start, const int *leaving,
-                              const vec *columns, const vec *contact, vec *inverse)
+KERNEL void aggregate_inverse(int a, const float *weight OF(count), const int *leaving_start OF(count + 1),
+                              const int *leaving OF(crossings), const vec *columns OF(3 * edges),
+                              const vec *contact OF(2 * count), vec *inverse OF(2 * count))
 {
     vec zero = make_vec(0.0f, 0.0f, 0.0f);
     block b = {{zero, zero, zero}};
@@ -56,8 +61,10 @@ KERNEL void aggregate_inverse(int a, const float *weight, const int *leaving_sta
 }
 
 // sum ← the residual of each of an aggregate's parts, together; correction ← its inverse block times that.
-KERNEL void aggregate_restrict(int element, int first, const int *part_start, const int *part, const vec *below,
-                               const vec *inverse, vec *sum, vec *correction)
+KERNEL void aggregate_restrict(int element, int first, const int *part_start OF(aggregates + 1),
+                               const int *part OF(parts), const vec *below OF(values),
+                               const vec *inverse OF(2 * aggregates), vec *sum OF(aggregates),
+                               vec *correction OF(aggregates))
 {
     int a = first + element;
     vec total = make_vec(0.0f, 0.0f, 0.0f);
@@ -67,8 +74,9 @@ KERNEL void aggregate_restrict(int element, int first, const int *part_start, co
 }
 
 // The preconditioned residual: the vertex's own block, and the corrections of all aggregates that it is in.
-KERNEL void precondition(int v, const vec *inverse, const vec *left, const int *aggregate, const int *parent,
-                         const vec *correction, vec *preconditioned)
+KERNEL void precondition(int v, const vec *inverse OF(2 * count), const vec *left OF(count),
+                         const int *aggregate OF(count), const int *parent OF(aggregates),
+                         const vec *correction OF(aggregates), vec *preconditioned OF(count))
 {
     vec sum = symmetric_times(inverse + 2 * v, left[v]);
     for (int a = aggregate[v]; a >= 0; a = parent[a]) sum = sum + correction[a];

@@ -18,9 +18,10 @@ FUNCTION vec preconditioned(int v, const int *start, const int *column, const fl
 }
 
 // One step of the Chebyshev semi-iteration in its three-term form: p ← keep p + gain D⁻¹ r; Δx ← Δx + p.
-KERNEL void chebyshev_sweep(int v, const int *start, const int *column, const float *value, const float *diagonal,
-                            const float *free, const vec *residual, const vec *before, float keep, float gain, vec *p,
-                            vec *after)
+KERNEL void chebyshev_sweep(int v, const int *start OF(count + 1), const int *column OF(entries),
+                            const float *value OF(entries), const float *diagonal OF(count),
+                            const float *free OF(count), const vec *residual OF(count), const vec *before OF(count),
+                            float keep, float gain, vec *p OF(count), vec *after OF(count))
 {
     vec step = free[v] * (gain * preconditioned(v, start, column, value, diagonal, residual, before));
     if (keep != 0.0f) step = step + keep * p[v];
@@ -29,8 +30,9 @@ KERNEL void chebyshev_sweep(int v, const int *start, const int *column, const fl
 }
 
 // Two sweeps of Jacobi in one pass over the mesh, ω = weight: the neighbours' first sweep is computed again on the fly.
-KERNEL void a_jacobi(int v, const int *start, const int *column, const float *value, const float *diagonal,
-                     const float *free, const vec *residual, const vec *before, float weight, vec *after)
+KERNEL void a_jacobi(int v, const int *start OF(count + 1), const int *column OF(entries),
+                     const float *value OF(entries), const float *diagonal OF(count), const float *free OF(count),
+                     const vec *residual OF(count), const vec *before OF(count), float weight, vec *after OF(count))
 {
     vec sum = make_vec(0.0f, 0.0f, 0.0f);
     for (int k = start[v]; k < start[v + 1]; ++k) {

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..backend import Answer, Backend
+from ..backend import Answer, Backend, launch
 from .parameters import ConvergenceCriteria
 from .solver import DivergenceError
 
@@ -33,10 +33,14 @@ class Change:
         partial = backend.array(np.zeros((len(first) - 1, 4)))
         sizes = backend.array(np.zeros((len(chunks), 4)))
         self.launches = [
-            ("change_partial", len(partial), (backend.array(first, np.int32), increment, displacement, coast, partial)),
-            ("change_total", len(sizes), (
-                backend.array(start, np.int32), backend.array(np.diff(cloths), np.int32), partial, sizes,
-            )),
+            launch(
+                "change_partial", len(partial), first=backend.array(first, np.int32), increment=increment,
+                displacement=displacement, coast=coast, partial=partial,
+            ),
+            launch(
+                "change_total", len(sizes), start=backend.array(start, np.int32),
+                vertices=backend.array(np.diff(cloths), np.int32), partial=partial, size=sizes,
+            ),
         ]  # fmt: skip
         self.look: Callable[[], Answer] = backend.look(sizes)
 

@@ -71,6 +71,6 @@ class Convergence:
         early = not report.converged and report.outer <= self.limits.outer_iterations // 2
         if early or self.allowed_excess == float("inf"):
             return float("inf")
-        excess = self.elastic.strain_excess(reached)
+        excess = self.elastic.membrane.strain_excess(reached)
         report.converged = report.converged and excess <= self.allowed_excess
         return excess

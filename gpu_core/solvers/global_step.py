@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
-from ..backend import Backend
+from ..backend import Backend, Launch, launch
 from ..contact.barrier import Contacts
 from ..elasticity.assembly import Assembly, off_diagonal
 from ..subspace.subspace import Subspace
@@ -28,7 +28,10 @@ class GlobalStep:
         xp, count = backend.xp, assembly.vertices
         self.backend, self.parameters, self.vertices = backend, parameters, count
         start, column, value, diagonal = off_diagonal(assembly.hessian)
-        self._matrix = backend.array(start, np.int32), backend.array(column, np.int32), backend.array(value)
+        self._matrix = {
+            "start": backend.array(start, np.int32), "column": backend.array(column, np.int32),
+            "value": backend.array(value),
+        }  # fmt: skip
         self.rest_diagonal, self.total_diagonal = backend.array(diagonal), backend.array(diagonal)
         self.free = backend.array(assembly.free)
         self.residual, self.increment, self._other, self._direction = (
@@ -85,21 +88,22 @@ class GlobalStep:
 
     def _restrict(self, vector: Any, rank: int) -> Dense:
         """Uᵀ vector: (rank, 3)."""
-        partial = (self._modes, vector, self.vertices, CHUNK, self._chunks, self._partial)
-        self.backend.sequence(
-            [
-                ("restrict_partial", rank * self._chunks, partial),
-                ("restrict_total", rank, (self._partial, self._chunks, self._reduced)),
-            ]
-        )()
+        partial = launch(
+            "restrict_partial", rank * self._chunks, modes=self._modes, residual=vector, vertices=self.vertices,
+            chunk=CHUNK, chunks=self._chunks, partial=self._partial,
+        )  # fmt: skip
+        total = launch("restrict_total", rank, partial=self._partial, chunks=self._chunks, total=self._reduced)
+        self.backend.sequence([partial, total])()
         return self.backend.host(self._reduced[:rank, :3]).astype(np.float64)
 
     def _prolong(self, q: Dense) -> None:
         padded = np.zeros((max(1, len(q)), 4), np.float32)
         padded[: len(q), :3] = q
         reduced = self.backend.array(padded)
-        arguments = (self._modes, reduced, self.vertices, len(q), self.increment)
-        self.backend.launch("prolong", self.vertices, *arguments)
+        self.backend.launch(
+            "prolong", self.vertices, modes=self._modes, q=reduced, vertices=self.vertices, rank=len(q),
+            increment=self.increment,
+        )  # fmt: skip
 
     def gram(self) -> Dense | None:
         """VᵀΔHV (r, r) over the vertices with an entry in ΔH; None where there are none."""
@@ -111,53 +115,51 @@ class GlobalStep:
         chunks = -(-count // CHUNK)
         partial = xp.empty((pairs, chunks), xp.float32)
         if self._outer is not None:
-            stored = (self._outer, self.added, touched, self.vertices, count, CHUNK, chunks, partial)
-            backend.launch("gram_stored", pairs * chunks, *stored)
+            backend.launch(
+                "gram_stored", pairs * chunks, outer=self._outer, weight=self.added, touched=touched,
+                vertices=self.vertices, touches=count, chunk=CHUNK, chunks=chunks, partial=partial,
+            )  # fmt: skip
         else:
             columns = xp.empty((self.small, count), xp.float32)
-            modes = (self._modes, touched, self.vertices, count, columns)
-            syrk = (columns, self.added, touched, self._row_pair, count, CHUNK, chunks, partial)
-            backend.sequence([("touched_modes", self.small * count, modes), ("gram_partial", pairs * chunks, syrk)])()
+            modes = launch(
+                "touched_modes", self.small * count, modes=self._modes, touched=touched, vertices=self.vertices,
+                touches=count, columns=columns,
+            )  # fmt: skip
+            syrk = launch(
+                "gram_partial", pairs * chunks, columns=columns, weight=self.added, touched=touched,
+                row_pair=self._row_pair, touches=count, chunk=CHUNK, chunks=chunks, partial=partial,
+            )  # fmt: skip
+            backend.sequence([modes, syrk])()
         sums = backend.host(partial).astype(np.float64).sum(axis=1)
         matrix = np.zeros((self.small, self.small))
         matrix[self._triangle[:, 0], self._triangle[:, 1]] = sums
         matrix[self._triangle[:, 1], self._triangle[:, 0]] = sums
         return matrix
 
-    def _relaxation(self, modes: Subspace) -> list[Any]:
+    def _relaxation(self, modes: Subspace) -> list[Launch]:
         """The sweeps, from `increment` back to `increment`: an even number."""
-        kind, sweeps = self.parameters.relaxation, self.parameters.sweeps
-        buffers = [self.increment, self._other]
-        matrix = (*self._matrix, self.total_diagonal, self.free, self.residual)
-        if kind == "chebyshev":
-            low = (
-                modes.eigenvalues[self.small - 1] / float(np.median(self.backend.host(self.rest_diagonal)))
-                if self.small
-                else 1e-3
-            )
-            steps = chebyshev_coefficients(max(low, 1e-3), CHEBYSHEV_RESERVE * modes.largest, sweeps + sweeps % 2)
-            return [
-                (
-                    "chebyshev_sweep",
-                    self.vertices,
-                    (*matrix, buffers[k % 2], keep, gain, self._direction, buffers[1 - k % 2]),
-                )
-                for k, (keep, gain) in enumerate(steps)
-            ]
-        weight = self.parameters.jacobi_weight or 1.33 / modes.largest
-        if kind == "jacobi":
-            return [
-                (
-                    "chebyshev_sweep",
-                    self.vertices,
-                    (*matrix, buffers[k % 2], 0.0, weight, self._direction, buffers[1 - k % 2]),
-                )
-                for k in range(sweeps + sweeps % 2)
-            ]
-        passes = -(-sweeps // 4) * 2  # each pass is two sweeps
+        choices = self.parameters
+        weight = choices.jacobi_weight or 1.33 / modes.largest
+        if choices.relaxation == "a_jacobi":
+            passes = -(-choices.sweeps // 4) * 2  # each pass is two sweeps
+            return [self._sweep("a_jacobi", k, weight=weight) for k in range(passes)]
+        sweeps = choices.sweeps + choices.sweeps % 2
+        steps = [(0.0, weight)] * sweeps
+        if choices.relaxation == "chebyshev":
+            middle = float(np.median(self.backend.host(self.rest_diagonal)))
+            low = modes.eigenvalues[self.small - 1] / middle if self.small else 1e-3
+            steps = chebyshev_coefficients(max(low, 1e-3), CHEBYSHEV_RESERVE * modes.largest, sweeps)
         return [
-            ("a_jacobi", self.vertices, (*matrix, buffers[k % 2], weight, buffers[1 - k % 2])) for k in range(passes)
+            self._sweep("chebyshev_sweep", k, keep=keep, gain=gain, p=self._direction)
+            for k, (keep, gain) in enumerate(steps)
         ]
+
+    def _sweep(self, kernel: str, k: int, **options: Any) -> Launch:
+        before, after = (self.increment, self._other) if k % 2 == 0 else (self._other, self.increment)
+        return launch(
+            kernel, self.vertices, **self._matrix, diagonal=self.total_diagonal, free=self.free,
+            residual=self.residual, before=before, **options, after=after,
+        )  # fmt: skip
 
     def _outer_products(self) -> Any:
         """(r(r+1)/2, N) V_j⊗V_j of eq. 19."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..backend import Backend
+from ..backend import Backend, Launch, launch
 from ..contact.barrier import VertexData
 from .elastic import Elastic
 from .state import NdbState
@@ -52,9 +52,9 @@ class Iterate:
         self.displacement[:] = xp.where(stopped[:cloth], feasible[:cloth] - self.start[:cloth], self.displacement)
         self.x[:] = xp.where(stopped, feasible, self.x)
 
-    def add(self, increment: Any) -> Any:
-        """Bound kernel: x and displacement += increment (N, 4)."""
-        return ("add_increment", self.cloth, (increment, self.x, self.displacement))
+    def add(self, increment: Any) -> Launch:
+        """Kernel: x and displacement += increment (N, 4)."""
+        return launch("add_increment", self.cloth, increment=increment, x=self.x, displacement=self.displacement)
 
     def move(self, motion: Any) -> None:
         """x and displacement += motion (N, 4) of the cloth, m."""

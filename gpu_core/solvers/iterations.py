@@ -48,7 +48,7 @@ class Iterations:
         """Elasticity and inertia alone, in the large subspace: a few cheap local–global iterations (eq. 16)."""
         if not isinstance(self.system, GlobalStep):
             return
-        self.elastic.turn(self.iterate.start)
+        self.elastic.bending.turn(self.iterate.start)
         add = self.backend.sequence([self._add])
         for _ in range(self.warm_iterations):
             self._elastic_residual()

@@ -15,13 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sparse
 
-from ..backend import Backend
+from ..backend import Backend, Launch, launch
 from ..scene.arrays import IntArray
 from ..scene.mesh import incidence
 from ..subspace.aggregation import hierarchy
 
 Integers = npt.NDArray[np.int32]
-Launch = tuple[str, int, tuple[Any, ...]]
 
 
 class Multilevel:
@@ -63,7 +62,9 @@ class Multilevel:
             member = np.where(held, parent[member], -1)
         self._numbers = of_vertex, parent
         self._aggregate, self._parent = integers(of_vertex), integers(parent)
-        self._parts, self._leaving = (tuple(map(integers, _joined(tables))) for tables in (parts, leaving))
+        joined = [tuple(map(integers, _joined(tables))) for tables in (parts, leaving)]
+        self._parts = {"part_start": joined[0][0], "part": joined[0][1]}
+        self._leaving = {"leaving_start": joined[1][0], "leaving": joined[1][1]}
         self._unpulled = np.concatenate(weight) if weight else np.zeros(0)
         self._weight = backend.array(self._unpulled)
         self._contact, self._inverse, self._sum, self._correction = (
@@ -80,33 +81,44 @@ class Multilevel:
             member = np.where(held, parent[member], -1)
         self._weight[:] = self._array(self._unpulled + added)
 
-    def block_launches(self, columns: Any, contact: tuple[Any, ...] | None, cloth_vertices: int) -> list[Launch]:
-        """Kernels that set the blocks up; contact: start, incident, corner, barycentric, normal, slide, curvature."""
+    def block_launches(self, columns: Any, contact: dict[str, Any] | None, cloth_vertices: int) -> list[Launch]:
+        """Kernels that set the blocks up; contact: arguments of the kernel `aggregate_contact`."""
         if not self.aggregates:
             return []
         launches: list[Launch] = []
         if contact:
-            start, incident, *pair = contact
-            finest = (*self._parts, self._aggregate, cloth_vertices, start, incident, *pair, self._contact)
-            launches.append(("aggregate_contact", self._first[1], finest))
+            finest = launch(
+                "aggregate_contact", self._first[1], **self._parts, aggregate=self._aggregate,
+                cloth_vertices=cloth_vertices, **contact, contact=self._contact,
+            )  # fmt: skip
+            launches.append(finest)
             launches += [
-                ("coarser_contact", last - first, (first, *self._parts, self._contact))
+                launch("coarser_contact", last - first, first=first, **self._parts, contact=self._contact)
                 for first, last in zip(self._first[1:-1], self._first[2:], strict=True)
             ]
         else:
             self._contact[:] = 0.0
-        inverse = (self._weight, *self._leaving, columns, self._contact, self._inverse)
-        return [*launches, ("aggregate_inverse", self.aggregates, inverse)]
+        inverse = launch(
+            "aggregate_inverse", self.aggregates, weight=self._weight, **self._leaving, columns=columns,
+            contact=self._contact, inverse=self._inverse,
+        )  # fmt: skip
+        return [*launches, inverse]
 
     def launches(self, inverse: Any, left: Any, preconditioned: Any) -> list[Launch]:
         """Kernels of preconditioned (N, 4) ← M⁻¹ left; inverse: (2N, 4) of the vertices' own blocks."""
         below, launches = left, []
         for first, last in pairwise(self._first):
-            whole = (first, *self._parts, below, self._inverse, self._sum, self._correction)
-            launches.append(("aggregate_restrict", last - first, whole))
+            whole = launch(
+                "aggregate_restrict", last - first, first=first, **self._parts, below=below, inverse=self._inverse,
+                sum=self._sum, correction=self._correction,
+            )  # fmt: skip
+            launches.append(whole)
             below = self._sum
-        vertex = (inverse, left, self._aggregate, self._parent, self._correction, preconditioned)
-        return [*launches, ("precondition", len(left), vertex)]
+        vertex = launch(
+            "precondition", len(left), inverse=inverse, left=left, aggregate=self._aggregate, parent=self._parent,
+            correction=self._correction, preconditioned=preconditioned,
+        )  # fmt: skip
+        return [*launches, vertex]
 
 
 def levels_of(

@@ -54,12 +54,11 @@ class Ndb:
         """step: h, s. proximity: of another solver of this scene, to be shared. cache: folder that keeps subspaces."""
         settings, contact, elasticity = space.scene.settings, parameters.contact, parameters.elasticity
         self.space, self.backend, self.parameters, self.h = space, backend, parameters, step
-        assembly = assemble(
-            space.scene.cloths, step, elasticity.bending, limit_in_hessian=elasticity.limit == "constant",
-            limit_ratio=elasticity.limit_ratio,
-        )  # fmt: skip
+        assembly = assemble(space.scene.cloths, step, elasticity)
         self.soft = _soft_pin(assembly, step)
-        self.elastic = Elastic(backend, assembly, step, settings.gravity, float(elasticity.limit == "added"))
+        self.elastic = Elastic(
+            backend, assembly, step, settings.gravity, elasticity, strain_excess=parameters.convergence.strain_excess
+        )
         self.system = _system(backend, assembly, parameters, cache)
         self.vertices = _vertex_data(space, backend, assembly, self.system)
         self.proximity = proximity or _proximity(space, backend, contact.activation)
@@ -94,7 +93,7 @@ class Ndb:
     def step(self, state: NdbState, target: Any) -> tuple[NdbState, StepReport]:
         """One step of length h. target: (V, 4) where hard pins and colliders go; free vertices' rows are not read."""
         report, iterate = StepReport(), self.iterate
-        self.elastic.resume(state.hardness, state.slid)
+        self.elastic.resume(state.memory)
         iterate.begin(state, target)  # z ← x* + h v + h²(g + M⁻¹δf)
         self.iterations.warm_start()  # x ← ModalLG(I + Ψ) in span(U)
 
@@ -107,7 +106,7 @@ class Ndb:
         self.convergence.begin(feasible)
         while not self.convergence.finished(report):
             if not self.oscillation.damped(report):
-                self.elastic.turn(feasible)  # what yarns hold on to
+                self.elastic.bending.turn(feasible)  # what yarns hold on to
             contacts = self._contacts(feasible, predicted, ages, state.ages, report)
             change = self.iterations.run(contacts, report)  # repeat LG with reuse, weights ← PartialCCD
             ages = contacts.ages() if contacts else no_ages(self.backend)
@@ -158,15 +157,14 @@ class Ndb:
             xp.ones(cloth, xp.float32),
             xp.zeros((cloth, 4), xp.float32),
             no_ages(self.backend),
-            xp.ones(self.space.surface.cloth_triangles, xp.float32),
-            self.elastic.lie(x),
+            self.elastic.memory(x),
         )
 
     def to_host(self, state: NdbState) -> dict[str, npt.NDArray[Any]]:
         return state.to_host(self.backend)
 
-    def from_host(self, arrays: Arrays) -> NdbState:
-        return NdbState.from_host(self.backend, arrays)
+    def from_host(self, arrays: Arrays, like: NdbState) -> NdbState:
+        return like.from_host(self.backend, arrays)
 
     def hold(self, vertices: npt.NDArray[Any], targets: npt.NDArray[Any]) -> None:
         if len(vertices):

@@ -9,13 +9,13 @@ a motion that meets almost none, and each local–global iteration moves by a th
 from __future__ import annotations
 
 from collections import deque
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sparse
 
-from ..backend import Backend
+from ..backend import Backend, Launch, launch
 from ..contact.barrier import Contacts
 from ..elasticity.assembly import Assembly
 from ..scene.mesh import Edges, edge_sides, edges_of
@@ -37,7 +37,10 @@ class NewtonStep:
         self.accuracy, self.batches, self.iterations = accuracy, -(-most // BATCH), 0
         edges = edges_of(assembly.triangles, count)
         near, far, diagonal = _split(assembly.constant, edges)
-        self._rows = backend.array(far.indptr, np.int32), backend.array(far.indices, np.int32), backend.array(far.data)
+        self._rows = {
+            "start": backend.array(far.indptr, np.int32), "column": backend.array(far.indices, np.int32),
+            "value": backend.array(far.data),
+        }  # fmt: skip
         self._near, self._diagonal, self._unpulled = backend.array(near), backend.array(diagonal), diagonal
         levels = levels_of(assembly.hessian, assembly.free, assembly.rest) if multilevel else []
         self._multilevel = Multilevel(backend, levels, assembly.free, edges.ends, far, diagonal)
@@ -45,7 +48,10 @@ class NewtonStep:
         self.total_diagonal, self.added = self.rest_diagonal.copy(), xp.zeros(count, xp.float32)
         self.free = backend.array(assembly.free)
         self._ends = backend.array(edges.ends, np.int32)
-        self._above, *self._below = (backend.array(part, np.int32) for part in (edges.above, *edges.below))
+        self._edges = {
+            "above": backend.array(edges.above, np.int32), "below_start": backend.array(edges.below.start, np.int32),
+            "below": backend.array(edges.below.entries, np.int32),
+        }  # fmt: skip
         self._side = backend.array(edge_sides(assembly.triangles, edges.ends), np.int32)
         self._columns = xp.zeros((3 * len(edges.ends), 4), xp.float32)
         self.triangle_block = xp.zeros((9 * len(assembly.triangles), 4), xp.float32)
@@ -57,8 +63,10 @@ class NewtonStep:
         self._partial, self._scalar = xp.zeros(self._chunks, xp.float32), xp.zeros(5, xp.float32)
         self._look = backend.look(self._scalar)
         self._look_first = backend.look(self._scalar)
-        self._no_start = xp.zeros(count + 1, xp.int32)
-        self._nothing = xp.zeros(4, xp.int32), *(xp.zeros((1, 4), xp.float32) for _ in range(5))
+        self._no_contacts = ContactBlocks(
+            xp.zeros(count + 1, xp.int32), xp.zeros(count + 1, xp.int32), xp.zeros(4, xp.int32),
+            *(xp.zeros((1, 4), xp.float32) for _ in range(5)),
+        )  # fmt: skip
 
     def pull(self, stiffness: npt.NDArray[np.float64]) -> None:
         """Springs (N,) to fixed points besides those of the soft pins, N/m, in place of the last call's."""
@@ -68,7 +76,7 @@ class NewtonStep:
     def bind(self, x: Any, rest: Any, contacts: Contacts | None) -> Solve:
         """The step at x (V, 4) as it will be when called; the rest shape is not needed."""
         start, iteration = self._launches(x, contacts)
-        check = ("gradient_check", 1, (self._scalar,))
+        check = launch("gradient_check", 1, scalar=self._scalar)
         prepare, batch = self.backend.sequence(start), self.backend.sequence([*iteration * BATCH, check])
 
         def begin() -> float:
@@ -92,53 +100,82 @@ class NewtonStep:
 
         return Solve(begin, finish)
 
-    def _launches(self, x: Any, contacts: Contacts | None) -> tuple[list[Any], list[Any]]:
+    def _launches(self, x: Any, contacts: Contacts | None) -> tuple[list[Launch], list[Launch]]:
         """Kernels that set K and its preconditioner up at x, and those of one iteration."""
-        count = self.vertices
-        contact_start, contact_incident = (contacts.start, contacts.incident) if contacts else (self._no_start,) * 2
-        if contacts:
-            pair = contacts.pairs.corner, contacts.barycentric, contacts.normal, contacts.slide, contacts.curvature
-            force, pairs = contacts.force, contacts.count
-        else:
-            pair, force, pairs = self._nothing[:5], self._nothing[5], 0
-        corner, barycentric, *spring = pair
-        gathered = (contact_start, contact_incident, barycentric)
-        inverse = (self._diagonal, self._above, *self._below, self._columns, *gathered, *spring, self._inverse)
-        touched = (corner, barycentric, *spring, count, self._direction, force)
-        product = (
-            *self._rows, self._diagonal, self.free, self._ends, self._above, *self._below, self._columns, *gathered,
-            force, self._direction, self._product,
+        count, pairs = self.vertices, contacts.count if contacts else 0
+        touching = ContactBlocks.of(contacts) if contacts else self._no_contacts
+        spring = {"normal": touching.normal, "slide": touching.slide, "curvature": touching.curvature}
+        pressed = {"corner": touching.corner, "barycentric": touching.barycentric, **spring}
+        gathered = {"contact_start": touching.start, "contact_incident": touching.incident}
+        inverse = launch(
+            "block_inverse", count, diagonal=self._diagonal, **self._edges, columns=self._columns, **gathered,
+            barycentric=touching.barycentric, **spring, inverse=self._inverse,
         )  # fmt: skip
-        blocks = self._multilevel.block_launches(
-            self._columns, (contact_start, contact_incident, corner, barycentric, *spring) if contacts else None, count
-        )
+        blocks = self._multilevel.block_launches(self._columns, {**gathered, **pressed} if contacts else None, count)
         precondition = self._multilevel.launches(self._inverse, self._left, self._preconditioned)
-        advance = (self._scalar, self._direction, self._product, self.increment, self._left)
-        turn = ("next_direction", count, (self._scalar, self._preconditioned, self._direction))
+        turn = launch(
+            "next_direction", count, scalar=self._scalar, preconditioned=self._preconditioned, p=self._direction
+        )
         iteration = [
-            ("contact_curvature", pairs, touched),
-            ("curvature_times", count, product),
+            launch(
+                "contact_curvature", pairs, **pressed, cloth_vertices=count, p=self._direction, force=touching.force
+            ),
+            launch(
+                "curvature_times", count, **self._rows, diagonal=self._diagonal, free=self.free, ends=self._ends,
+                **self._edges, columns=self._columns, **gathered, barycentric=touching.barycentric,
+                contact_force=touching.force, p=self._direction, product=self._product,
+            ),
             *self._dot(self._direction, self._product, "step_length"),
-            ("gradient_step", count, advance),
+            launch(
+                "gradient_step", count, scalar=self._scalar, p=self._direction, product=self._product,
+                solution=self.increment, left=self._left,
+            ),
             *precondition,
             *self._dot(self._left, self._preconditioned, "direction_weight"),
             turn,
-        ]
+        ]  # fmt: skip
         return [
-            ("edge_curvature", len(self._side), (self._side, self._near, self.triangle_block, self._columns)),
-            ("block_inverse", count, inverse),
+            launch(
+                "edge_curvature", len(self._side), side=self._side, constant=self._near,
+                triangle_block=self.triangle_block, columns=self._columns,
+            ),
+            inverse,
             *blocks,
-            ("gradient_start", count, (self.residual, self.increment, self._left, self._direction)),
+            launch(
+                "gradient_start", count, residual=self.residual, solution=self.increment, left=self._left,
+                p=self._direction,
+            ),
             *precondition,
-            *self._dot(self._left, self._preconditioned, "gradient_energy", self.accuracy**2),
+            *self._dot(self._left, self._preconditioned, "gradient_energy", share=self.accuracy**2),
             turn,
-        ], iteration
+        ], iteration  # fmt: skip
 
-    def _dot(self, a: Any, b: Any, use: str, *options: float) -> list[Any]:
+    def _dot(self, a: Any, b: Any, use: str, **options: float) -> list[Launch]:
+        """a·b, and what the kernel `use` makes of it."""
         return [
-            ("dot_partial", self._chunks, (a, b, self.vertices, CHUNK, self._partial)),
-            (use, 1, (self._partial, self._chunks, *options, self._scalar)),
+            launch("dot_partial", self._chunks, a=a, b=b, vertices=self.vertices, chunk=CHUNK, partial=self._partial),
+            launch(use, 1, partial=self._partial, chunks=self._chunks, **options, scalar=self._scalar),
         ]
+
+
+class ContactBlocks(NamedTuple):
+    """What K needs of C contacts; start and incident by cloth vertex."""
+
+    start: Any  #: (N + 1,)
+    incident: Any
+    corner: Any  #: (C, 4)
+    barycentric: Any  #: (C, 4), and so are the others
+    normal: Any
+    slide: Any
+    curvature: Any
+    force: Any
+
+    @staticmethod
+    def of(contacts: Contacts) -> ContactBlocks:
+        return ContactBlocks(
+            contacts.start, contacts.incident, contacts.pairs.corner, contacts.barycentric, contacts.normal,
+            contacts.slide, contacts.curvature, contacts.force,
+        )  # fmt: skip
 
 
 def _split(

@@ -34,7 +34,6 @@ class Outcome:
         self.backend, self.elastic, self.vertices = backend, elastic, vertices
         self.iterate, self.iterations, self.taken, self.momentum = iterate, iterations, taken, momentum
         self.energy, self.forwarding = parameters.free_cloth, parameters.residual
-        self.hardest_excess = parameters.elasticity.hardening * parameters.convergence.strain_excess
 
     def state(self, before: NdbState, x: Any, contacts: Contacts | None, ages: Ages, report: StepReport) -> NdbState:
         """The state at x (V, 4), m, where the step ends. Reports contacts and whether free cloth gained energy."""
@@ -42,8 +41,7 @@ class Outcome:
         report.heated = self._heated(before, x, velocity, contacts)
         forwarded = self._forwarded(x, contacts)
         report.contacts = contacts.active if contacts else 0
-        hardness = self._hardness(x, report.converged)
-        return NdbState(x, velocity, share, forwarded, ages, hardness, self.elastic.slide(x))
+        return NdbState(x, velocity, share, forwarded, ages, self.elastic.remember(x, report.converged))
 
     def _velocity(self, before: NdbState, x: Any, contacts: Contacts | None) -> tuple[Any, Any]:
         """(N, 4) of the way to x, m/s, and the shares of gravity in it.
@@ -54,8 +52,9 @@ class Outcome:
         iterate, h = self.iterate, self.iterate.h
         velocity, share = (self.backend.xp.empty_like(a) for a in (before.velocity, before.gravity_share))
         self.backend.launch(
-            "step_velocity", self.vertices.cloth, iterate.start, iterate.x, x, iterate.displacement, iterate.inertial,
-            h, self.elastic.gravity, velocity, share,
+            "step_velocity", self.vertices.cloth, start=iterate.start, solved=iterate.x, reached=x,
+            displacement=iterate.displacement, inertial=iterate.inertial, h=h, gravity=self.elastic.gravity,
+            velocity=velocity, gravity_share=share,
         )  # fmt: skip
         if self.momentum:
             velocity += self.momentum.lacking(contacts, iterate.inertial / h, x, velocity)
@@ -94,8 +93,3 @@ class Outcome:
             size = xp.sqrt((forwarded * forwarded).sum(axis=1, keepdims=True))
             forwarded *= xp.minimum(1.0, 2.0 * choices.forwarding_cap / xp.maximum(size, 1e-12))
         return forwarded.astype(xp.float32)
-
-    def _hardness(self, x: Any, converged: bool) -> Any:
-        """Strain limits that bear much get harder. All give way where a step found no end: contact comes first."""
-        never = float("inf")
-        return self.elastic.harden(x, *((0.0, self.hardest_excess) if converged else (never, never)))

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from ..contact.barrier import PAPER_LAW, BarrierLaw
-from ..elasticity.bending import BendingForm
-from ..elasticity.membrane import LIMIT_RATIO
+from ..elasticity.choices import ElasticityChoices
 from ..scene.scene import SolverPreset
 
 NEVER = 1 << 20  #: more full CCDs than a step has
@@ -87,14 +86,6 @@ class ContactChoices:
     activation: float = 1.0e-3  #: least d̂, m
     near_slack: float = 1.0e-3  #: contacts are prepared this much beyond ξ + d̂ + the motion's reach, m
     filter: Literal["vertex", "global"] = "vertex"
-
-
-@dataclass(frozen=True)
-class ElasticityChoices:
-    bending: BendingForm = "plate"
-    limit: Literal["added", "constant"] = "added"  #: strain limit in ΔH while it acts, or everywhere in H
-    limit_ratio: float = LIMIT_RATIO  #: stiffness of the strain limit relative to the stretch below it
-    hardening: float = 0.5  #: share of `strain_excess` beyond which a limit is harder in the next step
 
 
 @dataclass(frozen=True)

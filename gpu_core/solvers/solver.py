@@ -63,8 +63,8 @@ class Solver(Protocol):
     def to_host(self, state: Any) -> dict[str, npt.NDArray[Any]]:
         """A state as arrays, to go on from with the same bits."""
 
-    def from_host(self, arrays: Arrays) -> State:
-        """The state that `to_host` gave."""
+    def from_host(self, arrays: Arrays, like: Any) -> State:
+        """The state that `to_host` gave as arrays, of the same scene as the state `like`."""
 
     def step(self, state: Any, target: Any) -> tuple[State, StepReport]:
         """One step. target: (V, 4) where hard pins and colliders go, m; free vertices' rows are not read.

@@ -22,8 +22,7 @@ class NdbState:
     gravity_share: Any  #: (N,) how much of gravity each vertex followed in the last step, air apart, in [0, 1]
     forwarded: Any  #: (N, 4) displacement of residual forwarding, m
     ages: Ages  #: exponents of the barriers
-    hardness: Any  #: (T,) of the triangles' strain limits, 1 or more
-    slid: Any  #: (R, 4) of the bending rows, where yarns that rub have slid to; (0, 4) where none do
+    memory: dict[str, Any]  #: of the energies, by name: what yarns have slid to, how hard strain limits are
 
     def to_host(self, backend: Backend) -> dict[str, npt.NDArray[Any]]:
         """Copies of all arrays, by the names that a checkpoint has."""
@@ -35,13 +34,12 @@ class NdbState:
             "age_keys": self.ages.keys,
             "ages": self.ages.ages,
             "holds": self.ages.holds,
-            "hardness": self.hardness,
-            "slid": self.slid,
+            **self.memory,
         }
         return {name: backend.host(array).copy() for name, array in arrays.items()}
 
-    @staticmethod
-    def from_host(backend: Backend, arrays: Arrays) -> NdbState:
+    def from_host(self, backend: Backend, arrays: Arrays) -> NdbState:
+        """The state of these arrays. This one says which the energies have."""
         array = backend.array
         return NdbState(
             array(arrays["x"]),
@@ -49,6 +47,5 @@ class NdbState:
             array(arrays["gravity_share"]),
             array(arrays["forwarded"]),
             Ages(array(arrays["age_keys"], np.int64), array(arrays["ages"], np.int32), array(arrays["holds"])),
-            array(arrays["hardness"]),
-            array(arrays["slid"]),
+            {name: array(arrays[name]) for name in self.memory},
         )

@@ -19,6 +19,7 @@ from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.check.scene_check import check_frame
 from taffeta.gpu_core.contact.barrier import Contacts, no_ages
 from taffeta.gpu_core.elasticity.assembly import assemble
+from taffeta.gpu_core.elasticity.choices import ElasticityChoices
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.gpu_core.solvers.global_step import GlobalStep
 from taffeta.gpu_core.solvers.parameters import NdbParameters, SubspaceChoices
@@ -33,7 +34,7 @@ SWEEPS = 8
 def problem():
     """(global solve with a third of the vertices in contact, its assembly)."""
     scene = drape(400, 1)
-    assembly = assemble(scene.cloths, scene.settings.step, "hinge", limit_in_hessian=False)
+    assembly = assemble(scene.cloths, scene.settings.step, ElasticityChoices(bending="hinge"))
     random, count = np.random.default_rng(0), assembly.vertices
     modes = subspace(assembly.hessian, assembly.free, 30, None)
     added = np.where(np.arange(count) % 3 == 0, 50.0, 0.0)

@@ -11,6 +11,7 @@ from taffeta.benchmarks.physics import energy
 from taffeta.benchmarks.physics.result import DEFAULT
 from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.elasticity.assembly import assemble, vectors
+from taffeta.gpu_core.elasticity.choices import ElasticityChoices
 from taffeta.gpu_core.scene.scene import Cloth
 from taffeta.gpu_core.solvers.elastic import Elastic
 from taffeta.tests.gpu_core.small_scene import sheet
@@ -36,11 +37,11 @@ def test_a_step_whose_exact_minimum_gains_energy_is_taken_in_shorter_ones():
 def test_what_cloth_gains_is_the_difference_of_its_energies(stretch):
     points, triangles = sheet(5, 0.2)
     cloths = [Cloth(name, triangles, points, points + [0.0, 0.0, z]) for name, z in (("Lower", 0.0), ("Upper", 1.0))]
-    data, alone = (assemble(some, H, "plate", limit_in_hessian=False) for some in (cloths, cloths[1:]))
+    data, alone = (assemble(some, H) for some in (cloths, cloths[1:]))
     random, rest = np.random.default_rng(1), np.concatenate([cloth.positions for cloth in cloths])
     start, end = (vectors(s * rest + 0.001 * random.standard_normal(rest.shape)) for s in (1.0, stretch))
     upper = np.arange(len(rest)) >= len(points)
-    gained = Elastic(cpu, data, H, (0.0, 0.0, 0.0), 1.0).gain(cpu.array(start), cpu.array(end), upper)
+    gained = Elastic(cpu, data, H, (0.0, 0.0, 0.0), ElasticityChoices()).gain(cpu.array(start), cpu.array(end), upper)
 
     before, after = (energy.elastic_energy(alone, x[upper, :3].astype(float)) for x in (start, end))
     assert gained == pytest.approx(after - before, rel=1e-3)

@@ -15,6 +15,7 @@ from taffeta.benchmarks.strips import strip
 from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.elasticity.assembly import vectors
 from taffeta.gpu_core.elasticity.bending import bending
+from taffeta.gpu_core.elasticity.choices import ElasticityChoices
 from taffeta.gpu_core.elasticity.membrane import constraint_stiffness
 from taffeta.gpu_core.scene.fabrics import FABRICS
 from taffeta.gpu_core.scene.scene import Cloth, Material, Scene, Settings
@@ -171,7 +172,9 @@ def kernel_forces(cloth, form, positions):
     cpu, assembly = select("cpu"), cases.assembled(cloth, form)
     system = GlobalStep(cpu, assembly, subspace(assembly.hessian, assembly.free, 0, None), SubspaceChoices())
     x = vectors(positions)
-    cpu.sequence(Elastic(cpu, assembly, cases.STEP, (0, 0, 0), 1.0).residual_launches(x, x.copy(), system))()
+    cpu.sequence(
+        Elastic(cpu, assembly, cases.STEP, (0, 0, 0), ElasticityChoices()).residual_launches(x, x.copy(), system)
+    )()
     return system.residual[:, :3].copy()
 
 

@@ -26,7 +26,7 @@ class Faulty(CpuBackend):
         self.broken = broken
 
     def sequence(self, launches):
-        return super().sequence([launch for launch in launches if launch[0] != self.broken])
+        return super().sequence([launch for launch in launches if launch.kernel != self.broken])
 
 
 def test_a_machine_that_works_passes():

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from taffeta.gpu_core.backend import BackendError, build, describe, select, signatures
+from taffeta.gpu_core.backend import BackendError, build, describe, launch, select, signatures
 from taffeta.gpu_core.backend.cpu import CpuBackend
 from taffeta.gpu_core.backend.cuda import OPTIONS, load_nvrtc
 from taffeta.gpu_core.simulator import Simulator
@@ -57,7 +57,9 @@ def test_every_thread_count_gives_the_same_bits():
     results = []
     for threads in (1, 2, 5):
         partial = np.zeros((40, 4), np.float32)
-        CpuBackend(threads).launch("restrict_partial", 40, modes, residual, 5000, 512, 10, partial)
+        CpuBackend(threads).launch(
+            "restrict_partial", 40, modes=modes, residual=residual, vertices=5000, chunk=512, chunks=10, partial=partial
+        )
         results.append(partial)
     assert np.array_equal(results[0], results[1])
     assert np.array_equal(results[0], results[2])
@@ -66,7 +68,7 @@ def test_every_thread_count_gives_the_same_bits():
 
 def test_a_sequence_replays_on_the_same_arrays(cpu):
     x, moved, step = np.zeros((3000, 4), np.float32), np.zeros((3000, 4), np.float32), np.ones((3000, 4), np.float32)
-    run = cpu.sequence([("add_increment", 3000, (step, x, moved))] * 3)
+    run = cpu.sequence([launch("add_increment", 3000, increment=step, x=x, displacement=moved)] * 3)
     run()
     run()
     assert (x == 6).all()
@@ -111,7 +113,63 @@ def test_a_host_that_runs_ahead_of_its_device_gets_the_same_bits(cpu):
 )
 def test_wrong_arrays_are_refused_before_the_kernel_runs(cpu, bad):
     with pytest.raises(TypeError, match="increment"):
-        cpu.launch("add_increment", 10, bad, *(np.zeros((10, 4), np.float32) for _ in range(2)))
+        cpu.launch("add_increment", 10, increment=bad, x=vectors(10), displacement=vectors(10))
+
+
+def vectors(count):
+    return np.zeros((count, 4), np.float32)
+
+
+def test_an_array_that_is_too_short_is_refused_and_named(cpu):
+    """It ended in a segmentation fault."""
+    short = {"increment": vectors(4), "x": vectors(4), "displacement": vectors(4)}
+    with pytest.raises(ValueError, match=r"add_increment: increment needs 4000000 elements \(count\), has 4"):
+        cpu.launch("add_increment", 4_000_000, **short)
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"x": None}, "missing"),
+        ({"y": vectors(10)}, "unknown"),
+        ({"vertices": 9.5}, "vertices must be a whole number"),
+        ({"vertices": 11}, "a needs 11 elements"),
+        ({"partial": np.zeros(1, np.float32)}, "partial needs 2 elements"),
+    ],
+)
+def test_arguments_that_are_missing_unknown_or_unfit_are_refused(cpu, change, error):
+    given = {"a": vectors(10), "b": vectors(10), "vertices": 10, "chunk": 5, "chunks": 2}
+    arguments = {"a": given["a"], "b": given["b"], "vertices": 10, "chunk": 5, "partial": np.zeros(2, np.float32)}
+    arguments |= change
+    if "x" in change:
+        del arguments["x"], arguments["b"]
+    with pytest.raises((TypeError, ValueError), match=error):
+        cpu.launch("dot_partial", 2, **arguments)
+
+
+@pytest.mark.parametrize("count", [-1, 2.0])
+def test_a_count_is_a_whole_number(cpu, count):
+    with pytest.raises(TypeError, match="count"):
+        cpu.launch("add_increment", count, increment=vectors(2), x=vectors(2), displacement=vectors(2))
+
+
+def test_arrays_over_the_same_things_are_equally_long(cpu):
+    """Forces of three triangles and corners of two: one of both belongs to another mesh."""
+    arguments = {
+        "triangle_start": np.zeros(5, np.int32), "triangle_corner": np.zeros(6, np.int32), "force": vectors(6),
+        "rest_inverse": vectors(3), "limited": np.zeros(3, np.float32), "limit_share": 1.0, "residual": vectors(4),
+        "added": np.zeros(4, np.float32),
+    }  # fmt: skip
+    with pytest.raises(ValueError, match="force has 6 elements for 2 \\* triangles, but triangle_corner says that"):
+        cpu.launch("membrane_residual", 4, **arguments)
+
+
+def test_every_array_of_every_kernel_says_how_long_it_is():
+    with pytest.raises(ValueError, match="how long"):
+        signatures.signature("moved", "const vec *x, float h")
+    with pytest.raises(ValueError, match="must be known"):
+        signatures.signature("moved", "const vec *x OF(rank * vertices), int rank")
+    assert all(parameter.length.text for kernel in signatures.signatures().values() for parameter in kernel.arrays)
 
 
 def test_a_missing_device_is_said_with_the_mend():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from taffeta.benchmarks.speed.scenes import built
-from taffeta.gpu_core.backend import BackendError, select
+from taffeta.gpu_core.backend import BackendError, launch, select
 from taffeta.gpu_core.simulator import Simulator
 
 FRAMES = 48
@@ -50,7 +50,7 @@ def baked(cuda):
 
 def test_a_sequence_replayed_as_a_graph_does_what_its_launches_do(cuda):
     x, moved, step = (cuda.array(np.full((3000, 4), value)) for value in (0.0, 0.0, 1.0))
-    run = cuda.sequence([("add_increment", 3000, (step, x, moved))] * 3)
+    run = cuda.sequence([launch("add_increment", 3000, increment=step, x=x, displacement=moved)] * 3)
     for _ in range(4):  # plainly, recorded and replayed, replayed, replayed
         run()
     assert (cuda.host(x) == 12).all()
@@ -59,7 +59,10 @@ def test_a_sequence_replayed_as_a_graph_does_what_its_launches_do(cuda):
 
 def test_a_look_has_what_was_there_when_it_was_taken(cuda):
     x, moved, step = (cuda.array(np.full((3000, 4), value)) for value in (0.0, 0.0, 1.0))
-    add, look = cuda.sequence([("add_increment", 3000, (step, x, moved))] * 100), cuda.look(x)
+    add, look = (
+        cuda.sequence([launch("add_increment", 3000, increment=step, x=x, displacement=moved)] * 100),
+        cuda.look(x),
+    )
     answers = [(add(), look())[1], (add(), look())[1]]
     assert [float(answer()[-1, 0]) for answer in answers] == [100.0, 200.0]
 

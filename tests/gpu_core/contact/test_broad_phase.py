@@ -213,7 +213,10 @@ def test_boxes_are_never_rounded_inwards():
     x1 = np.float32(x0 + rng.normal(size=(count, 3)) * 10.0 ** rng.uniform(-6, 0, (count, 1)))
     box, index = np.zeros((4 * count, 4), np.float32), np.arange(count, dtype=np.int32)
     wide, every, free = np.float32(7e-4), np.ones(count, np.int32), np.int32(np.arange(count) % 2)
-    cpu.launch("swept_box", count, vectors(x0), vectors(x1), every, every, free, index, 1, wide, box)
+    cpu.launch(
+        "swept_box", count, x0=vectors(x0), x1=vectors(x1), fresh=every, stale=every, free=free, corners=index, size=1,
+        inflation=wide, box=box,
+    )  # fmt: skip
     for end, x in ((0, x0), (2, x1)):
         low, high = np.float64(box[end::4, :3]), np.float64(box[end + 1 :: 4, :3])
         whole = free[:, None] != 0
@@ -313,20 +316,21 @@ class GuardedBackend(type(cpu)):
     written = 0
     noted = np.zeros(0, np.int32)
 
-    def launch(self, kernel, count, *arguments):
+    def launch(self, kernel, count, /, **arguments):
         if kernel not in ("candidates", "overlapping_patches"):
-            return super().launch(kernel, count, *arguments)
-        flag = -3 if kernel == "overlapping_patches" else -4
-        buffers = arguments[flag + 2 :]
+            return super().launch(kernel, count, **arguments)
+        names = ("pairs",) if kernel == "overlapping_patches" else ("feature", "corner")
+        buffers = [arguments[name] for name in names]
         guarded = [np.full((len(b) + 64, b.shape[1]), UNTOUCHED, np.int32) for b in buffers]
-        notes = len(arguments[flag - 1])
-        if not arguments[flag]:
+        notes, writing = len(arguments["noted"]), arguments["writing"]
+        if not writing:
             self.noted = np.full(notes + 64, UNTOUCHED, np.int32)
-        super().launch(kernel, count, *arguments[: flag - 1], self.noted, *arguments[flag : flag + 2], *guarded)
+        replaced = dict(zip(names, guarded, strict=True), noted=self.noted)
+        super().launch(kernel, count, **{**arguments, **replaced})
         assert (self.noted[notes:] == UNTOUCHED).all(), "noted behind the buffer"
         for buffer, copy in zip(buffers, guarded, strict=True):
             assert (copy[len(buffer) :] == UNTOUCHED).all(), "written behind the buffer"
-            if arguments[flag]:
+            if writing:
                 if (copy != UNTOUCHED).any():
                     assert (copy[: len(buffer)] != UNTOUCHED).all(), "counted but not written"
                     self.written += 1

@@ -61,7 +61,7 @@ def test_distances_agree_with_ipctk_in_double():
     kinds = rng.random(4000) < 0.5
     pairs, got = pair_set(kinds), np.zeros(4000, np.float32)
     x = vectors(p.reshape(-1, 3))
-    cpu.launch("pair_distance", 4000, pairs.feature, pairs.corner, x, got)
+    cpu.launch("pair_distance", 4000, feature=pairs.feature, corner=pairs.corner, x=x, distance=got)
     wanted = np.array([reference_distance(q.astype(float), e) for q, e in zip(p, kinds, strict=True)])
     error = np.abs(got - wanted)
     assert (error <= distance_error(p.astype(float), kinds)).all()
@@ -80,12 +80,12 @@ def test_no_collision_is_missed_or_found_late(far):
     cpu.launch(
         "pair_impact",
         count,
-        pairs.feature,
-        pairs.corner,
-        vectors(p.reshape(-1, 3)),
-        vectors(q.reshape(-1, 3)),
-        pairs.offset,
-        time,
+        feature=pairs.feature,
+        corner=pairs.corner,
+        x=vectors(p.reshape(-1, 3)),
+        x1=vectors(q.reshape(-1, 3)),
+        offset=pairs.offset,
+        time=time,
     )
     hits = 0
     for i in range(count):
@@ -106,7 +106,8 @@ def test_a_touching_pair_may_separate_and_slide_but_not_approach():
         x = vectors(np.array([[0, 0, 1e-4], *triangle]))
         moved = x + vectors(np.array([move, [0, 0, 0], [0, 0, 0], [0, 0, 0]]))
         pairs, time = pair_set([False]), np.zeros(1, np.float32)
-        cpu.launch("pair_impact", 1, pairs.feature, pairs.corner, x, moved, pairs.offset, time)
+        found = {"feature": pairs.feature, "corner": pairs.corner, "offset": pairs.offset}
+        cpu.launch("pair_impact", 1, **found, x=x, x1=moved, time=time)
         assert (time[0] > 1) == free, move
 
 

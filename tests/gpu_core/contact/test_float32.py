@@ -39,10 +39,14 @@ def as_pairs(queries: Queries) -> Pairs:
     return Pairs(count, feature, corner, queries.offset, queries.offset)
 
 
+def both_sides(pairs):
+    return {"feature": pairs.feature, "corner": pairs.corner}
+
+
 def impacts(queries: Queries):
     pairs, time = as_pairs(queries), np.zeros(len(queries.p), np.float32)
     x, x1 = as_vectors(queries.p), as_vectors(queries.q)
-    cpu.launch("pair_impact", pairs.count, pairs.feature, pairs.corner, x, x1, pairs.offset, time)
+    cpu.launch("pair_impact", pairs.count, **both_sides(pairs), x=x, x1=x1, offset=pairs.offset, time=time)
     return time
 
 
@@ -57,7 +61,7 @@ class Truth:
         self.at_start = distance(start, self.edges)
         self.apart = self.at_start > 1e-12 * size(start)
         pairs, separation = as_pairs(queries), np.zeros(len(start), np.float32)
-        cpu.launch("pair_separation", pairs.count, pairs.feature, pairs.corner, as_vectors(queries.p), separation)
+        cpu.launch("pair_separation", pairs.count, **both_sides(pairs), x=as_vectors(queries.p), gap=separation)
         self.separation = separation
         certain = separation + MARGIN * size(start) - self.margin  # as CCD sees it, with the size at both ends
         # CCD keeps 0.95 of its own value of `certain`. A kernel compiled with other contractions may take the other
@@ -155,8 +159,11 @@ def room_of(queries: Queries, reach: float, free: int, enough: float):
     x, x1 = as_vectors(queries.p), as_vectors(queries.q)
     frees = np.full(len(x), free, np.int32)
     apart = np.arange(len(x), dtype=np.int32)  # each corner is an object of its own
-    ranges = (x, apart, np.full(len(x), reach / 2, np.float32), 0.0, 0.3, reach, enough)
-    cpu.launch("candidate_room", pairs.count, pairs.feature, pairs.corner, x, x1, frees, *ranges, room)
+    cpu.launch(
+        "candidate_room", pairs.count, **both_sides(pairs), x=x, x1=x1, free=frees, rest=x, object=apart,
+        thickness=np.full(len(x), reach / 2, np.float32), activation_least=0.0, rest_share=0.3, most_range=reach,
+        enough=enough, room=room,
+    )  # fmt: skip
     return room
 
 
@@ -210,7 +217,7 @@ def test_no_candidate_is_passed_over_that_strays_into_reach(free):
     alike = rng.random(count) < 0.8  # all corners of a pair by the same
     stray[alike] = stray[alike][:, :1]
     pairs, nears = as_pairs(queries), np.zeros(count, np.int32)
-    cpu.launch("candidate_nears", count, pairs.feature, pairs.corner, room, np.ravel(stray), nears)
+    cpu.launch("candidate_nears", count, **both_sides(pairs), room=room, stray=np.ravel(stray), nears=nears)
     truth, entered = Truth(queries), np.zeros(count, bool)
     sides = np.where(queries.edges[:, None], [[1, 1, -1, -1]], [[1, -1, -1, -1]])[..., None]
     whole = np.float64(queries.q) - np.float64(queries.p)

@@ -9,6 +9,7 @@ import scipy.sparse.linalg as linalg
 from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.elasticity.assembly import assemble, vectors
 from taffeta.gpu_core.elasticity.bending import bending
+from taffeta.gpu_core.elasticity.choices import ElasticityChoices
 from taffeta.gpu_core.scene.scene import Cloth, Material, Pins
 from taffeta.gpu_core.solvers.elastic import Elastic
 from taffeta.gpu_core.solvers.global_step import GlobalStep, chebyshev_coefficients
@@ -29,10 +30,10 @@ def cloth(side=9, size=0.2, **material):
 def forces(item, positions, parameters=None):
     """Elastic forces (N, 3) at `positions`: the residual with inertia satisfied."""
     parameters = parameters or NdbParameters()
-    assembly = assemble((item,), STEP, parameters.elasticity.bending, limit_in_hessian=False)
+    assembly = assemble((item,), STEP, parameters.elasticity)
     modes = subspace(assembly.hessian, assembly.free, 0, None)
     system = GlobalStep(cpu, assembly, modes, parameters.subspace)
-    elastic = Elastic(cpu, assembly, STEP, (0, 0, 0), 1.0)
+    elastic = Elastic(cpu, assembly, STEP, (0, 0, 0), ElasticityChoices())
     x = vectors(positions)
     cpu.sequence(elastic.residual_launches(x, x.copy(), system))()
     return system.residual[:, :3].astype(float)
@@ -109,7 +110,7 @@ def global_step(parameters=None, pins=None, side=20):
     if pins is not None:
         item = Cloth(item.name, item.triangles, item.rest_positions, item.positions, item.material, pins=pins)
     parameters = parameters or NdbParameters()
-    assembly = assemble((item,), STEP, parameters.elasticity.bending, limit_in_hessian=False)
+    assembly = assemble((item,), STEP, parameters.elasticity)
     modes = subspace(assembly.hessian, assembly.free, 120, None)
     return assembly, GlobalStep(cpu, assembly, modes, parameters.subspace)
 

@@ -10,6 +10,7 @@ import scipy.sparse as sparse
 
 from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.elasticity.assembly import assemble, vectors
+from taffeta.gpu_core.elasticity.choices import ElasticityChoices
 from taffeta.gpu_core.scene.scene import Cloth, Material, Pins
 from taffeta.gpu_core.solvers.elastic import Elastic
 from taffeta.gpu_core.solvers.multilevel import levels_of
@@ -23,7 +24,7 @@ STEP = 1 / 192
 
 def assembled(vertices, triangles, pins=None):
     cloth = Cloth("Sheet", np.int32(triangles), vertices, vertices, Material(), pins=pins)
-    return assemble((cloth,), STEP, "plate", limit_in_hessian=False)
+    return assemble((cloth,), STEP)
 
 
 def partitions(vertices, triangles):
@@ -82,7 +83,9 @@ class Stretched:
         self.system = NewtonStep(cpu, assembly, accuracy, 2000, multilevel)
         x = vectors(rest * 1.02 + np.random.default_rng(2).normal(size=rest.shape) * 2e-4)
         z = vectors(rest * 1.02 + [0.0, 0.0, 0.01])
-        cpu.sequence(Elastic(cpu, assembly, STEP, (0, 0, -9.81), 1.0).residual_launches(x, z, self.system))()
+        cpu.sequence(
+            Elastic(cpu, assembly, STEP, (0, 0, -9.81), ElasticityChoices()).residual_launches(x, z, self.system)
+        )()
         self.solve = self.system.bind(x, None, None)
 
     def increment(self):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from taffeta.gpu_core.elasticity.assembly import assemble
+from taffeta.gpu_core.elasticity.choices import ElasticityChoices
 from taffeta.gpu_core.scene.scene import Cloth
 from taffeta.gpu_core.subspace import modes
 from taffeta.tests.gpu_core.small_scene import sheet
@@ -17,7 +18,7 @@ RANK = 30
 def matrix():
     vertices, triangles = sheet(60)
     cloths = (Cloth("Left", triangles, vertices, vertices), Cloth("Right", triangles, vertices, vertices))
-    return assemble(cloths, 1 / 200, "hinge", limit_in_hessian=False).hessian
+    return assemble(cloths, 1 / 200, ElasticityChoices(bending="hinge")).hessian
 
 
 def test_refined_modes_are_those_of_lanczos(matrix, monkeypatch):
