@@ -1,9 +1,10 @@
 """Builds the zips that are installed in Blender, one for each platform, with Blender's own packager.
 
-    python -m taffeta.extension FOLDER [PLATFORM …]
+    python -m taffeta.extension FOLDER [PLATFORM …] [--cpu]
 
 A zip carries what a user's machine lacks: the CPU kernels, cross-built by ziglang, and SciPy's wheels for Blender's
-Pythons.
+Pythons. With --cpu it is the build for Blender's extensions platform, which fetches nothing: it has neither the
+installer of the GPU libraries nor the permission for the network.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from .gpu_core.backend.build import SHIPPED, compile_library, file_name
 ROOT = Path(__file__).resolve().parent
 BUILD = ROOT / "build"
 CONTENTS = ("blender_manifest.toml", "__init__.py", "__main__.py", "addon", "gpu_core", "README.md", "LICENSE")
+INSTALLER = ("addon/device/installation.py", "addon/interface/gpu_preferences.py")  #: what the CPU build leaves out
 ZIG_CACHES = dict.fromkeys(("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"), str(BUILD / "zig"))
 PYTHONS = ("3.11", "3.13")  #: of Blender 4.2 … 5.0 and 5.1 …
 
@@ -54,22 +56,25 @@ def tags() -> Path:
     return Path(bpy.utils.resource_path("LOCAL")) / "scripts/modules/_bpy_internal/extensions/tags.py"
 
 
-def build(platform: str, folder: Path) -> Path:
-    """Put the zip for one of PLATFORMS into `folder` and return its path.
+def build(platform: str, folder: Path, *, cpu: bool = False) -> Path:
+    """Put the zip for one of PLATFORMS into `folder` and return its path. cpu: the build that fetches nothing.
 
     Raises:
         CalledProcessError: a wheel cannot be fetched, or the packager refuses; its words are above the traceback.
         BackendError: the kernels do not compile.
     """
-    stage = BUILD / "extension" / platform
+    name = platform.replace("-", "_") + ("-cpu" if cpu else "")
+    stage = BUILD / "extension" / name
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir(parents=True)
-    for name in CONTENTS:
-        source = ROOT / name
+    for content in CONTENTS:
+        source = ROOT / content
         if source.is_dir():
-            shutil.copytree(source, stage / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(source, stage / content, ignore=shutil.ignore_patterns("__pycache__"))
         else:
-            shutil.copy2(source, stage / name)
+            shutil.copy2(source, stage / content)
+    if cpu:
+        _leave_out_installer(stage)
     shipped = stage / SHIPPED.resolve().relative_to(ROOT)
     shipped.mkdir()
     shutil.copy2(kernels(platform), shipped)
@@ -77,7 +82,7 @@ def build(platform: str, folder: Path) -> Path:
     _name_contents(stage, platform)
     manifest = tomllib.loads((stage / "blender_manifest.toml").read_text(encoding="utf-8"))
     folder.mkdir(parents=True, exist_ok=True)
-    product = folder / f"{manifest['id']}-{manifest['version']}-{platform.replace('-', '_')}.zip"
+    product = folder / f"{manifest['id']}-{manifest['version']}-{name}.zip"
     packager = [sys.executable, str(command_line())]
     subprocess.run(
         [*packager, "build", "--source-dir", str(stage), "--output-filepath", str(product), f"--valid-tags={tags()}"],
@@ -120,6 +125,15 @@ def wheels(platform: str) -> Path:
     return folder
 
 
+def _leave_out_installer(stage: Path) -> None:
+    """And the permission that goes with it, by which the add-on knows (`addon.device.manifest`)."""
+    for name in INSTALLER:
+        (stage / name).unlink()
+    manifest = stage / "blender_manifest.toml"
+    lines = manifest.read_text(encoding="utf-8").splitlines(keepends=True)
+    manifest.write_text("".join(line for line in lines if not line.startswith("network = ")), encoding="utf-8")
+
+
 def _name_contents(stage: Path, platform: str) -> None:
     """Name the platform and the wheels in the manifest; top-level keys come before its first table."""
     manifest = stage / "blender_manifest.toml"
@@ -133,9 +147,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("platforms", nargs="*", metavar="PLATFORM", help=f"of {', '.join(PLATFORMS)}; all by default")
+    parser.add_argument("--cpu", action="store_true", help="the build that fetches nothing")
     options = parser.parse_args()
     for platform in options.platforms or PLATFORMS:
-        product = build(platform, options.folder)
+        product = build(platform, options.folder, cpu=options.cpu)
         print(f"{product}  {product.stat().st_size / 1e6:.1f} MB")
 
 

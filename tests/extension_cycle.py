@@ -3,6 +3,7 @@ command, free, remove. Then: DONE.
 
     python extension_cycle.py ZIP WHEELS FOLDER
 
+WHEELS is - where the zip is the CPU build, which must have no way to install the GPU libraries.
 The environment names throw-away user resources. A failed check ends the process with a traceback.
 """
 
@@ -21,15 +22,18 @@ NAME = "bl_ext.user_default.taffeta"
 FRAMES = 4
 
 
-def main(package: Path, wheels: Path, folder: Path) -> None:
+def main(package: Path, wheels: Path | None, folder: Path) -> None:
     bpy.ops.extensions.package_install_files(filepath=str(package), repo="user_default", enable_on_install=True)
     # the operator returns FINISHED even where it failed
     assert addon_utils.check(NAME) == (True, True), addon_utils.check(NAME)
     assert bpy.ops.taffeta.self_test() == {"FINISHED"}
-    answer = sys.modules[f"{NAME}.addon.preferences"]._test.answer
+    answer = sys.modules[f"{NAME}.addon.interface.preferences"]._test.answer
     assert all(check["passed"] for check in answer["checks"]), answer
     assert NAME in bpy.context.preferences.addons, "no preferences"
-    gpu_libraries_come_and_go(wheels)
+    if wheels is None:
+        gpu_libraries_stay_away()
+    else:
+        gpu_libraries_come_and_go(wheels)
     sheet = tiny_scene()
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "tiny.blend"))
 
@@ -40,7 +44,7 @@ def main(package: Path, wheels: Path, folder: Path) -> None:
     cached = list(folder.rglob("*.pc2"))
     assert len(cached) == 1, cached
     finalise(sheet, folder)
-    command = sys.modules[f"{NAME}.addon.blender_command"]._run
+    command = sys.modules[f"{NAME}.addon.command.blender"]._run
     for words in (
         "check",
         "export --out FOLDER/again.abc",
@@ -64,11 +68,18 @@ def main(package: Path, wheels: Path, folder: Path) -> None:
 def gpu_libraries_come_and_go(wheels: Path) -> None:
     """Into the extension's own folder, which an update of the extension leaves alone."""
     assert bpy.ops.taffeta.gpu_install(wheels=str(wheels), any_machine=True) == {"FINISHED"}
-    (found,) = sys.modules[f"{NAME}.addon.gpu_libraries"].libraries()
+    (found,) = sys.modules[f"{NAME}.addon.device.libraries"].libraries()
     assert found.parent == Path(bpy.utils.extension_path_user(NAME, path="gpu"))
     assert (found / "cupy").is_dir(), list(found.iterdir())
     assert bpy.ops.taffeta.gpu_uninstall() == {"FINISHED"}
     assert not found.exists()
+
+
+def gpu_libraries_stay_away() -> None:
+    """No button, no code behind one, and no worker that finds any."""
+    assert not [name for name in dir(bpy.ops.taffeta) if name.startswith("gpu_")], dir(bpy.ops.taffeta)
+    assert not sys.modules[f"{NAME}.addon.interface.preferences"].INSTALLS
+    assert sys.modules[f"{NAME}.addon.device.libraries"].libraries() == ()
 
 
 def fabrics_come_and_go(sheet: bpy.types.Object) -> None:
@@ -146,4 +157,5 @@ def positions(sheet: bpy.types.Object, frame: int) -> np.ndarray:
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:]))
+    zipped, wheels, folder = sys.argv[1:]
+    main(Path(zipped), None if wheels == "-" else Path(wheels), Path(folder))

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import platform
 import sys
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from ...gpu_core.backend.graphics_card import Diagnosis
-from . import self_test
+from . import manifest, self_test
 from .answer import Exit, Report
 from .json_process import JsonProcess
 from .libraries import PINS, installed, libraries
 
-MANIFEST = Path(__file__).resolve().parents[2] / "blender_manifest.toml"
 PACKAGES = ("numpy", "scipy", "bpy")
 GIB = 2**30
 
@@ -39,7 +36,7 @@ def info(report: Report, test: bool = False) -> None:
 def versions() -> dict[str, str | None]:
     """Of everything that takes part, by name; None where it is missing."""
     return {
-        "taffeta": tomllib.loads(MANIFEST.read_text(encoding="utf-8"))["version"],
+        "taffeta": manifest.read()["version"],
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.machine()}",
         "blender": _blender(),

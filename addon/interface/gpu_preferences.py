@@ -13,10 +13,12 @@ from bpy.props import BoolProperty, StringProperty
 from ...gpu_core.backend.graphics_card import Diagnosis
 from ...gpu_core.files.disk import DiskError
 from ..bake import session
+from ..device import installation
 from ..device import libraries as gpu_libraries
 from ..device.info import card_lines
+from ..device.installation import Installation
 from ..device.json_process import JsonProcess
-from ..device.libraries import PINS, VARIABLE, Installation
+from ..device.libraries import PINS, VARIABLE
 from .greyed import BAKING, Greyed
 from .physics import message
 
@@ -139,7 +141,7 @@ class TAFFETA_OT_gpu_uninstall(Greyed):
         folder, _installation = gpu_libraries.place(), None
         try:
             if folder is not None:
-                gpu_libraries.remove(folder)
+                installation.remove(folder)
         except DiskError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}

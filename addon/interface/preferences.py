@@ -5,10 +5,14 @@ from __future__ import annotations
 import bpy
 from bpy.props import StringProperty
 
+from ..device import manifest
 from ..device.info import versions
 from ..device.self_test import SelfTest, lines, passed
-from . import gpu_preferences
 from .greyed import Greyed
+
+INSTALLS = manifest.installs()
+if INSTALLS:
+    from . import gpu_preferences
 
 TICK = 0.1  #: s between two looks at the running test
 ROOT_PACKAGE = __package__.rsplit(".", 2)[0]  # what Blender knows the extension by
@@ -78,7 +82,7 @@ class TAFFETA_AP_preferences(bpy.types.AddonPreferences):
 
     def draw(self, context: bpy.types.Context) -> None:
         draw_self_test(self.layout.column())
-        gpu_preferences.draw(self.layout.box().column(), context, self)
+        draw_graphics_card(self.layout.box().column(), context, self)
 
 
 def draw_self_test(column: bpy.types.UILayout) -> None:
@@ -95,6 +99,16 @@ def draw_self_test(column: bpy.types.UILayout) -> None:
         column.label(text=_test.answer["device"])
     for well, text in lines(_test.answer):
         column.label(text=text, icon="CHECKMARK" if well else "ERROR")
+
+
+def draw_graphics_card(
+    column: bpy.types.UILayout, context: bpy.types.Context, preferences: bpy.types.AddonPreferences
+) -> None:
+    """What there is and the buttons to install; in a build that installs nothing, that."""
+    if INSTALLS:
+        gpu_preferences.draw(column, context, preferences)
+    else:
+        column.label(text="Graphics card: this build installs no GPU libraries", icon="MEMORY")
 
 
 def _start() -> SelfTest:

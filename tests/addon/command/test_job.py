@@ -15,6 +15,7 @@ import pytest
 
 from taffeta.addon.cache import status
 from taffeta.addon.device import libraries
+from taffeta.addon.device.installation import Installation
 from taffeta.gpu_core.files import cache
 from taffeta.gpu_core.files.cache import CacheState
 from taffeta.tests.addon import wheels
@@ -162,7 +163,7 @@ def test_a_copy_that_breaks_off_leaves_the_bake_that_was_there(taffeta, job, tmp
 
 
 def test_a_farm_names_the_folder_of_its_gpu_libraries(job, tmp_path, monkeypatch):
-    installation = libraries.Installation(tmp_path / "gpu", wheels.build(tmp_path / "wheels"), any_machine=True)
+    installation = Installation(tmp_path / "gpu", wheels.build(tmp_path / "wheels"), any_machine=True)
     installation.wait()
     monkeypatch.setenv(libraries.VARIABLE, str(tmp_path / "gpu"))
     done = elsewhere("run", job, "--backend", "cuda", "--json")

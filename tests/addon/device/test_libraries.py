@@ -18,10 +18,13 @@ import pytest
 
 from taffeta.addon.bake import session
 from taffeta.addon.device import info as command_info
+from taffeta.addon.device import installation as gpu_installation
 from taffeta.addon.device import libraries as gpu_libraries
 from taffeta.addon.device.answer import Report
-from taffeta.addon.device.libraries import PINS, Installation, installed
+from taffeta.addon.device.installation import Installation
+from taffeta.addon.device.libraries import PINS, installed
 from taffeta.addon.interface import gpu_preferences
+from taffeta.addon.interface import preferences as addon_preferences
 from taffeta.gpu_core.backend.graphics_card import ask
 from taffeta.tests.addon import wheels
 from taffeta.tests.addon.recording_layout import RecordingLayout
@@ -42,7 +45,7 @@ def placed(addon) -> Iterator[Path]:
     assert place is not None
     assert not place.exists()
     yield place
-    gpu_libraries.remove(place)
+    gpu_installation.remove(place)
     gpu_preferences.unregister(), gpu_preferences.register()
 
 
@@ -129,7 +132,7 @@ def test_a_cancelled_installation_leaves_nothing_and_nobody_behind(folder, tmp_p
 def test_what_a_killed_blender_leaves_is_not_taken_for_the_libraries_and_is_swept(folder, tmp_path):
     source = wheels.build(tmp_path / "wheels")
     code = (
-        "import sys, time; from pathlib import Path; from taffeta.addon.device.libraries import Installation\n"
+        "import sys, time; from pathlib import Path; from taffeta.addon.device.installation import Installation\n"
         "one = Installation(Path(sys.argv[1]), Path(sys.argv[2]), any_machine=True)\n"
         "while one.text != 'Trying the libraries':\n"
         "    assert one.poll(), one.text\n"
@@ -143,7 +146,7 @@ def test_what_a_killed_blender_leaves_is_not_taken_for_the_libraries_and_is_swep
     (left,) = folder.parent.iterdir()
     assert installed(left / "packages") == PINS, "the test came too early"
     assert not folder.exists()
-    os.utime(left, (time.time() - 2 * gpu_libraries.LEFTOVER,) * 2)
+    os.utime(left, (time.time() - 2 * gpu_installation.LEFTOVER,) * 2)
     install(folder, source)
     assert soon(folder.parent, [folder])
 
@@ -152,7 +155,7 @@ def test_a_python_without_pip_uses_the_one_it_was_shipped_with(tmp_path):
     venv.create(tmp_path / "bare", with_pip=False)
     python = tmp_path / "bare" / "bin" / "python"
     assert subprocess.run([python, "-m", "pip", "--version"], capture_output=True, check=False).returncode != 0
-    shipped = gpu_libraries._bundled_pip()
+    shipped = gpu_installation._bundled_pip()
     assert shipped, "this Python was not shipped with pip"
     environment = {**os.environ, "PYTHONPATH": str(shipped[-1])}
     subprocess.run([python, "-s", "-m", "pip", "--version"], env=environment, capture_output=True, check=True)
@@ -188,7 +191,7 @@ def test_info_says_what_is_installed(placed, tmp_path):
     command_info.info(report)
     assert report.values["gpu_libraries"] == PINS
     assert "cupy-cuda12x 13.6.0" in "\n".join(report.lines)
-    gpu_libraries.remove(placed)
+    gpu_installation.remove(placed)
     report = Report("info")
     command_info.info(report)
     assert report.values["gpu_libraries"] == {}
@@ -236,6 +239,14 @@ def test_libraries_of_another_version_are_marked(placed, monkeypatch):
     layout = RecordingLayout()
     gpu_preferences.draw(layout, bpy.context, preferences())
     assert "cupy-cuda12x 12.0.0, this Taffeta is tested with 13.6.0: install again" in layout.texts()
+
+
+def test_a_build_without_the_permission_says_so_and_has_no_button(addon, monkeypatch):
+    monkeypatch.setattr(addon_preferences, "INSTALLS", False)
+    layout = RecordingLayout()
+    addon_preferences.draw_graphics_card(layout, bpy.context, preferences())
+    assert "installs no GPU libraries" in layout.texts()
+    assert not [shown for shown in layout.shown if shown[0] == "operator"]
 
 
 RUNNING = SimpleNamespace(state="running", cancel=lambda: None)
