@@ -1,4 +1,4 @@
-"""The material tests: each function measures one number that has a closed form (validation.md §3–§6).
+"""The material tests: each function measures one number that has a closed form (docs/theory/material.md).
 
 All but `settled_tip` are static and in float64, see statics.py.
 """
@@ -35,7 +35,7 @@ STEP = 0.01  #: s; enters no static result
 
 
 def elastica_tip(gamma: float) -> tuple[float, float]:
-    """(x, drop) of the tip of a heavy cantilever per length: D θ″ = −ρg(L − s) cos θ (validation.md §5), Γ ≤ 200."""
+    """(x, drop) of the tip of a heavy cantilever per length: D θ″ = −ρg(L − s) cos θ, Γ ≤ 200."""
 
     def shoot(tip: float) -> Array:
         def slope(u: float, y: Array) -> list[float]:
@@ -51,7 +51,7 @@ def elastica_tip(gamma: float) -> tuple[float, float]:
 
 
 def elastic_catenary(span: float, beta: float) -> float:
-    """Sag per rest length; span per rest length, β = wL/EA (validation.md §3)."""
+    """Sag per rest length; span per rest length, β = wL/EA."""
     pull = brentq(lambda h: 2 * (0.5 * h * beta + h * np.arcsinh(0.5 / h)) - span, 1e-6, 1e6)
     return float(beta / 8 + pull * (np.sqrt(1 + (0.5 / pull) ** 2) - 1))
 

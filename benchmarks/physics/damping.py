@@ -1,4 +1,4 @@
-"""Numerical damping against backward Euler's own (validation.md §13), order in h (§14)."""
+"""Numerical damping against backward Euler's own, and the order in h (docs/theory/physics.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cusick's drape coefficient (validation.md §8): a disc of 30 cm on a table of 18 cm, and the shadow it throws.
+"""Cusick's drape coefficient (Cusick 1968): a disc of 30 cm on a table of 18 cm, and the shadow it throws.
 
 A disc has many equilibria. How many folds it falls into depends on its state before, and the coefficient on the folds;
 real cloth does the same ("A Study of Fabric-drape Behaviour with Image Analysis, Part I: Measurement, Characterisation,
@@ -36,13 +36,13 @@ SPECIMENS = (0, 1)  #: seeds; each on both faces
 COUNTS = (1000, 2500, 5000, 10000, 20000, 40000)  #: vertices of a refinement
 STILL = 3.0e-4  #: rms speed of a settled specimen, m/s
 LOWERED, LOWERING = 0.075, 1.5  #: how far the plate under a specimen goes down, m, and in how long, s
-FOLDS = (5.0, 8.0)  #: of measured discs (validation.md §8)
+FOLDS = (5.0, 8.0)  #: of measured discs (docs/theory/physics.md)
 SETTLING = Solve(
     "settling",
     0.01,
     NdbParameters().replaced(inner_iterations=60, outer_iterations=20, max_gradients=2000, accuracy=0.01),
 )
-#: Measured coefficients in %, lowest and highest (validation.md §8, secondary sources there).
+#: Measured coefficients in %, lowest and highest (secondary sources).
 MEASURED = {"cotton": (60.0, 76.0), "silk": (20.0, 40.0), "wool": (40.0, 70.0), "denim": (70.0, 90.0)}
 
 

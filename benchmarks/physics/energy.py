@@ -1,4 +1,4 @@
-"""Energy and momentum: nothing may appear from nowhere (validation.md §12, method.md §12)."""
+"""Energy and momentum: nothing may appear from nowhere (docs/theory/physics.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Coulomb's law: what slides on a slope, how fast, how far; a strip on a belt (validation.md §9)."""
+"""Coulomb's law: what slides on a slope, how fast, how far; a strip on a belt (docs/theory/physics.md)."""
 
 from __future__ import annotations
 

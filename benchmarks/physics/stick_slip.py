@@ -1,4 +1,4 @@
-"""What sticks until Coulomb lets it go (validation.md §9): strip over a cylinder, patch on springs, pushed strip."""
+"""What sticks until Coulomb lets it go : strip over a cylinder, patch on springs, pushed strip."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def spring_block(solve: Solve) -> Iterator[Result]:
     """A patch on a belt, every vertex on a spring: it sticks until the springs bear μN, slips back, sticks no more.
 
     With one μ for rest and motion the exact model touches the belt's speed once in each turn of a circle of radius v/ω
-    about the place where it let go; backward Euler damps that (validation.md §9), and so does the reference.
+    about the place where it let go; backward Euler damps that, and so does the reference.
     """
     friction, speed, rate, seconds = 0.3, 0.05, 192.0, 1.0
     points, triangles = square(9, 0.2)
@@ -118,7 +118,7 @@ def _sliding(limit: float, stiffness: float, speed: float, rate: float, frames: 
     return np.array(places)
 
 
-#: How far the clamp of an elastica of length 1 has come down when its other end slips, by μ (validation.md §9).
+#: How far the clamp of an elastica of length 1 has come down when its other end slips, by μ.
 SLIPS_AT = {0.1: 0.0472, 0.2: 0.1550, 0.3: 0.2716}
 BUCKLING = 4.493409  #: tan k = k: the buckling mode of a strip that is clamped at one end and hinged at the other
 

@@ -123,7 +123,7 @@ cm. With the middle of that, 39 1/m D, for all four:
 | no friction, lowered, 10 000 vertices | 53.9 | 23.7 | 43.2 | 60.2 |
 | yarns rub, lowered, 10 000 | 68.5 | 26.5 | 54.3 | 75.3 |
 | yarns rub, dropped, 2500 | 67.8 | 25.0 | 51.7 | 72.0 |
-| measured (validation.md §8) | 60–76, 68.4 | 20–40 | 40–70 | 70–90 |
+| measured (secondary sources) | 60–76, 68.4 | 20–40 | 40–70 | 70–90 |
 
 Nothing was fitted to these: the number is of another test (Kawabata's), of denim, and for the other three an estimate.
 The bands are of other cloths, whose D is not given; no published coefficient of denim itself was found.
@@ -142,7 +142,7 @@ not carried along), from mesh to mesh, dropped or lowered on the first:
 | lowered: coefficient, % | 51.5 | 50.8 | 52.5 | 54.3 | 54.8 | 54.9 |
 
 From 5000 to 40 000 that is 1.9 points dropped and 2.35 lowered, and 2.1 for the mean of four (52.5 and 54.6); 3 are
-allowed (validation.md §15). From 20 000 to 40 000 it is 0.1. Yarns that rub, lowered the whole way on each mesh, both
+allowed. From 20 000 to 40 000 it is 0.1. Yarns that rub, lowered the whole way on each mesh, both
 faces: 68.4 and 68.2 on 5000 and 40 000.
 
 That takes a mesh that is finer where cloth bends. Folds begin at the table's rim in tips, and there an even mesh of

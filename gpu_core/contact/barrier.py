@@ -1,4 +1,4 @@
-"""Contacts with non-distance barriers: weights that grow while a pair stays pressed (method.md §3, §4, §9)."""
+"""Contacts with non-distance barriers: weights that grow while a pair stays pressed (docs/theory/method.md §7, §8)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .tangles import pair_key
 
 @dataclass(frozen=True)
 class BarrierLaw:
-    """How weights start, grow and are forgotten. Defaults from method.md §14; the paper's in `paper_law`."""
+    """How weights start, grow and are forgotten. Defaults: docs/theory/method.md §7; the paper's: `PAPER_LAW`."""
 
     start: float = 0.02  #: k, relative to the diagonal of H under the pair (docs/theory/ndb.md)
     base: float = 2.0  #: K

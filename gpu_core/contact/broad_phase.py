@@ -1,4 +1,4 @@
-"""Candidate pairs from the overlap of swept boxes (method.md §5), kernels `broad_phase.h`."""
+"""Candidate pairs from the overlap of swept boxes (docs/theory/method.md §6), kernels `broad_phase.h`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The filter: how much of a motion may be taken without a collision (method.md §5, §10, §14; docs/theory/filter.md).
+"""The filter: how much of a motion may be taken without a collision (docs/theory/filter.md).
 
 Per vertex: every pair that collides lowers the fractions of its corners, again and again until a round finds none.
 Safety: each round takes its fractions, and runs CCD on exactly the rounded positions that are then handed out, for
@@ -22,7 +22,7 @@ import numpy as np
 from ..backend import Backend
 from .pairs import Pairs
 
-SAFETY = 0.8  #: α, share of the time of impact that is taken (method.md §11)
+SAFETY = 0.8  #: α, share of the time of impact that is taken (Lan 2024)
 ROUNDS = 48  #: rounds after which the global fraction is taken
 GENTLE_ROUNDS = 16  #: rounds that choose who waits
 

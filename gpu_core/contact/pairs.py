@@ -1,4 +1,4 @@
-"""The pairs of the moment: candidates that can matter in this motion, with their thickness (method.md §3)."""
+"""The pairs of the moment: candidates that can matter in this motion, with their thickness (docs/theory/method.md §6)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .broad_phase import BroadPhase, Candidates, joined
 from .patches import Surface
 from .tangles import pair_key
 
-REST_SHARE = 0.3  #: thickness of a pair of one cloth, at most, as a share of its rest distance (method.md §14)
+REST_SHARE = 0.3  #: thickness of a pair of one cloth, at most, as a share of its rest distance
 MARGIN_SHARES = (0.04, 0.1)  #: how far a vertex may stray before its part of the broad phase is redone, in mean edges
 CELL_SHARE = 0.8  #: of a mean edge: as far apart are most neighbours in cloth, at least
 CROWD = 0.1  #: share of the vertices that wait in a motion, from which all are released at once

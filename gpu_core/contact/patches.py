@@ -1,4 +1,4 @@
-"""Patches of neighbouring triangles and the tree over them (method.md §5), built once on the host."""
+"""Patches of neighbouring triangles and the tree over them (docs/theory/method.md §6), built once on the host."""
 
 from __future__ import annotations
 

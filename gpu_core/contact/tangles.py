@@ -1,4 +1,4 @@
-"""Where a scene is tangled, and which pairs must therefore be left alone (method.md §10, bad starts).
+"""Where a scene is tangled, and which pairs must therefore be left alone (docs/theory/method.md §11).
 
 A crossing can only be undone by a vertex that passes back through the triangle or an edge that slides over its border:
 exactly those pairs are freed, all others stay guarded, so a tangle cannot grow. Once apart, a pair is guarded

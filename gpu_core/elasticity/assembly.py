@@ -1,4 +1,4 @@
-"""All cloths of a scene as one system: mass, pins, elastic data and the matrix H (docs/theory/method.md)."""
+"""All cloths of a scene as one system: mass, pins, elastic data and the matrix H (docs/theory/method.md §1)."""
 
 from __future__ import annotations
 

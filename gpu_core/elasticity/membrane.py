@@ -1,4 +1,4 @@
-"""Stretch, shear and strain limit (docs/theory/method.md), kernels `membrane.h`.
+"""Stretch, shear and strain limit (docs/theory/method.md §3), kernels `membrane.h`.
 
 Orthotropic law from PD constraints: a rotation constraint of stiffness 2G gives the shear modulus G and the Young's
 modulus 2G both ways; unit-length constraints along warp and weft add what is missing to Y. In knits 2G exceeds Y and

@@ -1,4 +1,4 @@
-// Non-distance barriers: the weights of contacts, their targets, and the gather into the linear system (method.md §3, §4, §9).
+// Non-distance barriers: the weights of contacts, their targets, and the gather into the linear system (docs/theory/method.md §7, §8).
 #pragma once
 #include "additive_ccd.h"
 
@@ -160,7 +160,7 @@ KERNEL void partial_ccd(int i, const int *feature OF(2 * count), const int *corn
 // slips faster from iteration to iteration, friction is a constant force and z = 0 (else a body at rest would start to
 // slide by a share of what is missing in each iteration, and look converged); else z is the secant, which never overshoots.
 // slide: direction of the slip; in w its length, in and out.
-// by_mass = 0: weight w|c_k|, each side moved as a rigid body (forces of a pair sum to zero); 1: the spec's ∝ c/m.
+// by_mass = 0: weight w|c_k|, each side moved as a rigid body (forces of a pair sum to zero); 1: ∝ c/m, the paper's.
 KERNEL void contact_target(int i, const int *corner OF(4 * count), const vec *x OF(vertices),
                            const vec *start OF(vertices), const float *goal OF(count), const vec *barycentric OF(count),
                            const vec *normal OF(count), const float *stiffness OF(count), const int *age OF(count),

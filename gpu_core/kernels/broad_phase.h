@@ -1,4 +1,4 @@
-// Swept boxes, the patch tree, and the candidate pairs that its overlapping patches hold (method.md §5).
+// Swept boxes, the patch tree, and the candidate pairs that its overlapping patches hold (docs/theory/method.md §6).
 //
 // A box is four vec: low and high where the motion begins, and where it ends; in between each border moves evenly, so that
 // boxes of what falls together stay apart. What is free, and may stop anywhere on its way, has the box of its whole way at

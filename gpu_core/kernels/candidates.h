@@ -20,7 +20,7 @@ struct contact_range {
     float offset, activation;  // ξ, d̂
 };
 
-// Thickness ξ and activation distance d̂ of a pair (method.md §3). Pairs of one cloth that are near in the rest mesh
+// Thickness ξ and activation distance d̂ of a pair (docs/theory/method.md §6). Pairs of one cloth that are near in the rest mesh
 // get less: rest_share of their rest distance at most, so that a fine mesh does not push itself apart.
 // rest: rest positions of cloth (any value for colliders).
 FUNCTION contact_range range_of(const int *c, bool edges, const vec *rest, const int *object, const float *thickness,

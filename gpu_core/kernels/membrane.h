@@ -1,4 +1,4 @@
-// Stretch, shear and strain limit of one triangle as projective-dynamics constraints (method.md §2).
+// Stretch, shear and strain limit of one triangle as projective-dynamics constraints (docs/theory/method.md §3).
 #pragma once
 #include "vector.h"
 

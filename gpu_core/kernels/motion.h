@@ -2,7 +2,7 @@
 #pragma once
 #include "vector.h"
 
-// z = x* + h v + h² g (method.md §1), less what the air takes of the velocity along the normal:
+// z = x* + h v + h² g (docs/theory/method.md §2), less what the air takes of the velocity along the normal:
 // ½ρ_a C (|v_n| + u) v_n per area, integrated implicitly, so that no step size makes it unstable. The term with u is what
 // a sheet feels in small swings, where its drag coefficient rises as it slows (Graham 1980: C ≈ 8 KC^−⅓).
 // Air resists the motion that comes, not the one that the cloth would make if nothing held it: of gravity's velocity only

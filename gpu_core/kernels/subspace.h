@@ -39,7 +39,7 @@ KERNEL void touched_modes(int element, const float *modes OF(count / touches * v
     columns[element] = modes[(size_t)(element / touches) * vertices + touched[element % touches]];
 }
 
-// VᵀΔHV of method.md §6 as a weighted SYRK over the touched vertices. One element is (a, b, chunk), a row-major pair list.
+// VᵀΔHV (docs/theory/method.md §9) as a weighted SYRK over the touched vertices. One element is (a, b, chunk), a row-major pair list.
 KERNEL void gram_partial(int element, const float *columns OF(touches), const float *weight OF(cloth),
                          const int *touched OF(touches), const int *row_pair OF(2 * (count / chunks)), int touches,
                          int chunk, int chunks, float *partial OF(count))

@@ -32,7 +32,7 @@ class SceneError(ValueError):
 
 @dataclass(frozen=True)
 class Material:
-    """A fabric. Stretch and shear in N/m, bend (flexural rigidity) in N·m, as in fabrics.md."""
+    """A fabric. Stretch and shear in N/m, bend (flexural rigidity) in N·m, as in scene/fabrics.py."""
 
     density: float = 0.12  #: kg/m²
     stretch_warp: float = 4500.0  #: tensile stiffness along warp, N/m

@@ -1,4 +1,4 @@
-"""The global step: subspace, then relaxation, on (H + ΔH) Δx = residual (method.md §6)."""
+"""The global step: subspace, then relaxation, on (H + ΔH) Δx = residual (docs/theory/method.md §9)."""
 
 from __future__ import annotations
 

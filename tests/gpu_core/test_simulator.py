@@ -96,7 +96,7 @@ def test_a_flat_sheet_falls_however_little_is_left_to_solve():
 
 
 def test_a_hanging_strip_stretches_by_its_weight():
-    """Tip of a vertical strip: ρ g L²/(2Y) (validation.md §3)."""
+    """Tip of a vertical strip: ρ g L²/(2Y)."""
     vertices, triangles = sheet(21, 1.0)
     hung = np.stack([vertices[:, 0] * 0.1, 0 * vertices[:, 1], -vertices[:, 1]], axis=1)
     top = np.flatnonzero(hung[:, 2] > -1e-9).astype(np.int32)

@@ -1,4 +1,4 @@
-"""A strain limit of 5 % holds (issue: no edge beyond 1.06 in the drape, twist and hang scenes)."""
+"""A strain limit of 5 % holds (no edge beyond 1.06 in the drape, twist and hang scenes)."""
 
 from __future__ import annotations
 
