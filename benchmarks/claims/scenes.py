@@ -8,7 +8,8 @@ from ...gpu_core.scene.scene import Cloth, Material, Pins, Scene, Settings
 from ..stress.shapes import Mesh, sheet, sphere
 from ..stress.stress import body, cloth, jittered
 
-#: Table 1: ρ 0.3, κ 160 and 3e-4. ‖F − R‖² alone (shear = Y/2), no strain limit, D = 3 κ_bend (docs/theory/method.md §3, §4).
+#: Table 1: ρ 0.3, κ 160 and 3e-4. ‖F − R‖² alone (shear = Y/2), no strain limit, D = 3 κ_bend
+#: (docs/theory/method.md §3, §4).
 PAPER = Material(
     density=0.3, stretch_warp=160.0, stretch_weft=160.0, shear=80.0, bend=9.0e-4, strain_limit=0.0, softening=1.0,
     air_drag=0.0,

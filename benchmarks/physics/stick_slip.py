@@ -1,4 +1,4 @@
-"""What sticks until Coulomb lets it go : strip over a cylinder, patch on springs, pushed strip."""
+"""What sticks until Coulomb lets it go: strip over a cylinder, patch on springs, pushed strip."""
 
 from __future__ import annotations
 

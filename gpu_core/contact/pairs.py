@@ -1,4 +1,4 @@
-"""The pairs of the moment: candidates that can matter in this motion, with their thickness (docs/theory/method.md §6)."""
+"""The pairs of the moment: candidates that can matter in this motion, with thickness (docs/theory/method.md §6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The subspaces U and V: modes of the rest-shape H (docs/theory/method.md §9), computed once and kept on disk by content."""
+"""The subspaces U and V: modes of the rest-shape H (docs/theory/method.md §9), computed once and kept by content."""
 
 from __future__ import annotations
 
