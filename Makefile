@@ -29,10 +29,18 @@ endef
 
 # $(call install,FOLDER,GROUP): the pinned packages of one dependency group of pyproject.toml.
 define install
-	echo "installing $(2) into $(1)"; \
-	$(1)/bin/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["$(2)"], sep="\n")' \
-	  | $(1)/bin/pip install --quiet --quiet --no-input --disable-pip-version-check --requirement /dev/stdin
+	echo "installing $(2) into $(1)"; $(call packages,$(1)/bin/python,$(2)) | $(1)/bin/pip install $(PIP) --requirement /dev/stdin
 endef
+
+# $(call fetch,FOLDER,GROUP): the same into a plain folder, for Python 3.13, which need not be on this machine.
+define fetch
+	echo "installing $(2) into $(1)"; $(call packages,$(RUN),$(2)) | $(VENV)/bin/pip install $(PIP) --target $(1) \
+	  --python-version 3.13 $(foreach glibc,2_28 2_17,--platform manylinux_$(glibc)_x86_64) --only-binary :all: \
+	  --ignore-requires-python --no-warn-conflicts --requirement /dev/stdin
+endef
+
+PIP := --quiet --quiet --no-input --disable-pip-version-check
+packages = $(1) -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]["$(2)"], sep="\n")'
 
 $(VENV)/run.stamp: pyproject.toml
 	$(call environment,$(VENV))
@@ -53,6 +61,14 @@ $(VENV)/test.stamp: $(VENV)/compiler.stamp
 .venv-blender-%/run.stamp: pyproject.toml
 	$(call environment,.venv-blender-$*)
 	@$(call install,.venv-blender-$*,blender-$(subst .,_,$*))
+	@touch $@
+
+# An environment of the Debian that tests/blender_5_1.py runs it in: its Python is not here.
+.venv-blender-5.1/run.stamp: pyproject.toml $(VENV)/run.stamp
+	@rm -rf $(@D) && mkdir -p $(@D)/bin && ln -s /usr/bin/python3.13 $(@D)/bin/python
+	@printf 'home = /usr/bin\nversion = 3.13\n' >$(@D)/pyvenv.cfg
+	@$(call fetch,$(@D)/lib/python3.13/site-packages,blender-5_1)
+	@$(call fetch,$(@D)/tests,python-3_13)
 	@touch $@
 
 environments: $(VENV)/test.stamp $(BLENDERS:%=%/run.stamp)
@@ -94,4 +110,4 @@ clean:
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache
 
 distclean: clean
-	rm -rf $(VENV) $(BLENDERS)
+	rm -rf $(VENV) $(BLENDERS) .venv-blender-5.1
