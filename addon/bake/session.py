@@ -13,7 +13,8 @@ from typing import Any
 
 import bpy
 
-from ...gpu_core.bake.bake import BakeProcess
+from ...gpu_core.bake.events import Cancelled, Checked, Done, Failed, Frame, to_json
+from ...gpu_core.bake.process import BakeProcess
 from ...gpu_core.files import cache, job
 from ...gpu_core.files.cache import CacheError, CacheState
 from ...gpu_core.files.disk import DiskError
@@ -23,12 +24,13 @@ from ...gpu_core.scene.scene import Scene, SceneError
 from ..cache import place, status, writeback
 from ..device.libraries import libraries
 from ..live import session as live
+from ..live.state import Occurrence
 from ..scene import keys, render_job
 from ..scene.gather import FrameRange, cloth_objects, gather_by_frame
-from .state import BakeState, Effect, Event, Phase, transition
+from .state import BakeState, Effect, Ended, Event, Happening, Phase, Read, transition
 
 IDLE_WAIT = 0.02  #: s between two looks at the worker, where a caller waits
-LAST_WORDS = frozenset({"done", "cancelled", "error"})  #: of a worker, before it ends
+LAST_WORDS = (Done, Cancelled, Failed)  #: of a worker, before it ends
 
 
 class NothingToDoError(RuntimeError):
@@ -104,9 +106,9 @@ class Bake:
     def step(self, seconds: float) -> None:
         """Read the scene for about this long, or take what the worker has said since."""
         if (rendering := render_job.runs()) != self.state.rendering:
-            self.handle({"event": "render_begins" if rendering else "render_ended"})
+            self.handle(Happening.RENDER_BEGINS if rendering else Happening.RENDER_ENDED)
         if self.state.active and not self._is_there():
-            self.handle({"event": "scene_gone"})
+            self.handle(Happening.SCENE_GONE)
         if self._reading is not None and not self.state.rendering:
             self._read(self._reading, seconds)
         if self._process is not None:
@@ -128,35 +130,35 @@ class Bake:
         return cloth.session_uid in self._uids.values()
 
     def _trouble(self, kind: str, error: Exception, culprit: str = "") -> None:
-        self.handle({"event": "error", "kind": kind, "text": str(error), "object": culprit})
+        self.handle(Failed(kind, str(error), culprit))
 
     def _read(self, reading: Generator[float, None, Scene], seconds: float) -> None:
         until = time.monotonic() + seconds
         try:
             while time.monotonic() < until:
-                self.handle({"event": "read", "share": next(reading)})
+                self.handle(Read(next(reading)))
         except StopIteration as finished:
             self._reading, self.scene = None, finished.value
-            self.handle({"event": "scene_read"})
+            self.handle(Happening.SCENE_READ)
         except SceneError as error:
             self._trouble("scene", error, error.object)
         except (ReferenceError, CacheError, DiskError) as error:  # a reader's object was deleted
             text = f"An object changed or went away while the scene was read ({error}). Bake again"
-            self.handle({"event": "error", "kind": "scene", "text": text})
+            self.handle(Failed("scene", text))
 
     def _follow(self, process: BakeProcess) -> None:
         for event in process.poll():
-            if event["event"] in LAST_WORDS:
+            if isinstance(event, LAST_WORDS):
                 self._last_words = event
                 continue
-            if event["event"] == "frame":
-                self.reports.append(event)
-            elif event["event"] == "certificate":
-                status.certify(self.folder, self.reports, event)
+            if isinstance(event, Frame):
+                self.reports.append(to_json(event))
+            elif isinstance(event, Checked):
+                status.certify(self.folder, self.reports, event.report)
             self.handle(event)
         if not process.running:  # only now nobody writes into the folder any more
-            killed = {"event": "cancelled"} if process.state == "cancelled" else None
-            self.handle(self._last_words or killed or {"event": "ended", "text": process.error})
+            killed = Cancelled() if process.state == "cancelled" else None
+            self.handle(self._last_words or killed or Ended(process.error))
 
     # Effects
 
@@ -262,7 +264,7 @@ last = BakeState()  #: how the last bake ended
 def start(bake: Bake) -> None:
     """Make this the running bake; Live ends for it."""
     global current
-    live.tell({"event": "bake_begins"})
+    live.tell(Occurrence.BAKE_BEGINS)
     current = bake
 
 
@@ -294,7 +296,7 @@ def baking(cloth: bpy.types.Object) -> bool:
 def close() -> None:
     """Stop a running bake at once: the file it belongs to goes away, or Blender does."""
     global current
-    tell({"event": "file_closing"})
+    tell(Happening.FILE_CLOSING)
     current = None
 
 

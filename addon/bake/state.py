@@ -1,16 +1,7 @@
 """The state of a bake as a value, and the pure function that moves it: (state, event) → (state, effects).
 
-No bpy, no I/O: `session.Bake` sends the events and carries the effects out. Events are the worker's JSON lines (see
-`gpu_core.bake.worker`) and these of our own:
-
-    {"event": "read", "share": 0..1}       the scene is being read
-    {"event": "scene_read"}                it is read whole
-    {"event": "ended", "text": str}        the worker process is gone, with what it said last
-    {"event": "cancel" | "pause" | "continue"}              the user
-    {"event": "file_closing"}              another file is opened, or Blender quits
-    {"event": "scene_gone"}                the scene that is baked, or all its cloth, was deleted
-    {"event": "undo_begins" | "undone"}    undo and redo alike
-    {"event": "render_begins" | "render_ended"}
+No bpy, no I/O: `session.Bake` sends the events and carries the effects out. Events are the worker's
+(`gpu_core.bake.events`) and those of this module.
 """
 
 from __future__ import annotations
@@ -19,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
+
+from ...gpu_core.bake.events import BakeEvent, Cancelled, Done, Failed, Frame, Start, Warn
 
 
 class Phase(Enum):
@@ -47,8 +40,39 @@ class Effect(Enum):
 
 ACTIVE = frozenset({Phase.READING, Phase.STARTING, Phase.RUNNING, Phase.PAUSED, Phase.CANCELLING})
 
-Event = Mapping[str, Any]
 Effects = tuple[Effect, ...]
+
+
+@dataclass(frozen=True)
+class Read:
+    """The scene is being read."""
+
+    share: float  #: of it so far, 0..1
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The worker process is gone and did not say why."""
+
+    text: str  #: what its parent saw
+
+
+class Happening(Enum):
+    """What happens in Blender or to a button."""
+
+    SCENE_READ = "the scene is read whole"
+    CANCEL = "the user"
+    PAUSE = "the user too"
+    CONTINUE = "and again"
+    FILE_CLOSING = "another file is opened, or Blender quits"
+    SCENE_GONE = "the scene that is baked, or all its cloth, was deleted"
+    UNDO_BEGINS = "undo or redo"
+    UNDONE = "it is over"
+    RENDER_BEGINS = "nobody may change the scene"
+    RENDER_ENDED = "now one may"
+
+
+Event = BakeEvent | Read | Ended | Happening
 
 
 @dataclass(frozen=True)
@@ -59,7 +83,7 @@ class BakeState:
     frames: int = 0
     backend: str = ""
     device: str = ""
-    latest: Event = field(default_factory=dict)  #: what the solver reported of the last frame
+    latest: Mapping[str, Any] = field(default_factory=dict)  #: what the solver reported of the last frame
     warnings: tuple[str, ...] = ()
     kind: str = ""  #: of the failure: nothing (to do), scene, backend, solver, disk, crash
     culprit: str = ""  #: the object to blame, where one is
@@ -106,21 +130,18 @@ class BakeState:
 
 
 def transition(state: BakeState, event: Event) -> tuple[BakeState, Effects]:
-    """The state after an event, and what to do then. Events of a newer worker, unknown here, change nothing."""
-    kind = event["event"]
-    match kind:
-        case "render_begins":
+    """The state after an event, and what to do then. What comes too late for its phase changes nothing."""
+    match event:
+        case Happening.RENDER_BEGINS:
             return replace(state, rendering=True), ()
-        case "render_ended":
+        case Happening.RENDER_ENDED:
             ended = replace(state, rendering=False)
             return _play(replace(ended, owed=False)) if state.owed else (ended, ())
-        case "file_closing":
+        case Happening.FILE_CLOSING:
             return _close(state)
     if not state.active:
         return state, ()
-    if state.phase is Phase.READING:
-        return _while_reading(state, kind, event)
-    return _while_working(state, kind, event)
+    return _while_reading(state, event) if state.phase is Phase.READING else _while_working(state, event)
 
 
 def _close(state: BakeState) -> tuple[BakeState, Effects]:
@@ -129,19 +150,19 @@ def _close(state: BakeState) -> tuple[BakeState, Effects]:
     return (replace(closed, phase=Phase.CANCELLED), (effect,)) if state.active else (closed, ())
 
 
-def _while_reading(state: BakeState, kind: str, event: Event) -> tuple[BakeState, Effects]:
-    match kind:
-        case "read":
-            return replace(state, share=float(event["share"])), ()
-        case "scene_read":
+def _while_reading(state: BakeState, event: Event) -> tuple[BakeState, Effects]:
+    match event:
+        case Read():
+            return replace(state, share=event.share), ()
+        case Happening.SCENE_READ:
             return replace(state, phase=Phase.STARTING, share=0.0), (Effect.START_WORKER,)
-        case "cancel":
+        case Happening.CANCEL:
             return replace(state, phase=Phase.CANCELLED), (Effect.STOP_READING,)
-        case "undo_begins":  # what the readers hold is gone after it
+        case Happening.UNDO_BEGINS:  # what the readers hold is gone after it
             return _stopped_reading(state, "Undo came while the scene was read")
-        case "scene_gone":
+        case Happening.SCENE_GONE:
             return _stopped_reading(state, "The scene or its cloth was deleted while it was read")
-        case "error":
+        case Failed():
             return _fail(state, event), (Effect.STOP_READING,)
         case _:
             return state, ()
@@ -151,44 +172,52 @@ def _stopped_reading(state: BakeState, text: str) -> tuple[BakeState, Effects]:
     return replace(state, phase=Phase.CANCELLED, text=text), (Effect.STOP_READING,)
 
 
-def _while_working(state: BakeState, kind: str, event: Event) -> tuple[BakeState, Effects]:
-    match kind:
-        case "pause" if state.phase in (Phase.STARTING, Phase.RUNNING):
-            return replace(state, phase=Phase.PAUSED), (Effect.PAUSE_WORKER,)
-        case "continue" if state.phase is Phase.PAUSED:
-            return replace(state, phase=_working(state)), (Effect.CONTINUE_WORKER,)
-        case "cancel" if state.phase is not Phase.CANCELLING:
-            return replace(state, phase=Phase.CANCELLING), (Effect.CANCEL_WORKER,)
-        case "scene_gone" if state.phase is not Phase.CANCELLING:
-            text = "The scene or its cloth was deleted"
-            return replace(state, phase=Phase.CANCELLING, text=text), (Effect.CANCEL_WORKER,)
-        case "undone" if state.done:  # undo takes modifiers back that it does not know of
-            return _play(state)
-        case "start":
-            started = replace(state, backend=str(event["backend"]), device=str(event["device"]))
-            started = replace(started, frames=int(event["frames"]))
+def _while_working(state: BakeState, event: Event) -> tuple[BakeState, Effects]:
+    match event:
+        case Happening():
+            return _asked(state, event)
+        case Start():
+            started = replace(state, backend=event.backend, device=event.device, frames=event.frames)
             return _unless_held(started), ()
-        case "frame":
+        case Frame():
             return _land(state, event)
-        case "warning":
-            return replace(state, warnings=(*state.warnings, str(event["text"]))), ()
-        case "done":
+        case Warn():
+            return replace(state, warnings=(*state.warnings, event.text)), ()
+        case Done():
             return _play(replace(state, phase=Phase.DONE, share=1.0))
-        case "cancelled":
+        case Cancelled():
             return _over(replace(state, phase=Phase.CANCELLED))
-        case "error":
+        case Failed():
             return _over(_fail(state, event))
-        case "ended":
-            return _over(_fail(state, {"kind": "crash", "text": event["text"]}))
+        case Ended():
+            return _over(_fail(state, Failed("crash", event.text)))
         case _:
             return state, ()
 
 
-def _land(state: BakeState, event: Event) -> tuple[BakeState, Effects]:
-    done, frames = int(event["done"]), int(event["frames"])
+def _asked(state: BakeState, event: Happening) -> tuple[BakeState, Effects]:
+    """Of a worker that is at work."""
+    match event:
+        case Happening.PAUSE if state.phase in (Phase.STARTING, Phase.RUNNING):
+            return replace(state, phase=Phase.PAUSED), (Effect.PAUSE_WORKER,)
+        case Happening.CONTINUE if state.phase is Phase.PAUSED:
+            return replace(state, phase=_working(state)), (Effect.CONTINUE_WORKER,)
+        case Happening.CANCEL if state.phase is not Phase.CANCELLING:
+            return replace(state, phase=Phase.CANCELLING), (Effect.CANCEL_WORKER,)
+        case Happening.SCENE_GONE if state.phase is not Phase.CANCELLING:
+            text = "The scene or its cloth was deleted"
+            return replace(state, phase=Phase.CANCELLING, text=text), (Effect.CANCEL_WORKER,)
+        case Happening.UNDONE if state.done:  # undo takes modifiers back that it does not know of
+            return _play(state)
+        case _:
+            return state, ()
+
+
+def _land(state: BakeState, event: Frame) -> tuple[BakeState, Effects]:
     first = state.done == 0
-    landed = _unless_held(replace(state, done=done, frames=frames, share=done / frames, latest=event))
-    return _play(landed) if first else (landed, ())
+    share = event.done / event.frames
+    landed = replace(state, done=event.done, frames=event.frames, share=share, latest=event.report)
+    return _play(_unless_held(landed)) if first else (_unless_held(landed), ())
 
 
 def _over(state: BakeState) -> tuple[BakeState, Effects]:
@@ -200,14 +229,8 @@ def _play(state: BakeState) -> tuple[BakeState, Effects]:
     return (replace(state, owed=True), ()) if state.rendering else (state, (Effect.PLAY,))
 
 
-def _fail(state: BakeState, event: Event) -> BakeState:
-    return replace(
-        state,
-        phase=Phase.FAILED,
-        kind=str(event["kind"]),
-        text=str(event["text"]),
-        culprit=str(event.get("object") or ""),
-    )
+def _fail(state: BakeState, event: Failed) -> BakeState:
+    return replace(state, phase=Phase.FAILED, kind=event.kind, text=event.text, culprit=event.object or "")
 
 
 def _working(state: BakeState) -> Phase:

@@ -7,6 +7,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+from ...gpu_core.bake.events import Frame, to_json
 from ...gpu_core.bake.process import BakeProcess
 from ...gpu_core.files import cache, job
 from ...gpu_core.files.cache import CacheState
@@ -59,9 +60,9 @@ def _follow(process: BakeProcess, quiet: bool) -> list[dict[str, Any]]:
     while process.running:
         try:
             for event in process.follow():
-                if event["event"] == "frame":
-                    reports.append(event)
-                    tell_frame(event, quiet)
+                if isinstance(event, Frame):
+                    reports.append(to_json(event))
+                    tell_frame(reports[-1], quiet)
         except KeyboardInterrupt:
             process.cancel()
     for warning in process.warnings:

@@ -18,7 +18,7 @@ from ...gpu_core.files import cache, job, json_lines
 from ...gpu_core.files.cache import CacheState
 from ...gpu_core.scene.scene import Scene
 from ..bake import session
-from ..bake.state import Phase
+from ..bake.state import Happening, Phase
 from ..cache import place, status
 from ..device.answer import FAILURES, CommandError, Exit, Report, tell_frame
 from ..scene.gather import FrameRange, cloth_objects, gather
@@ -47,7 +47,7 @@ def bake(options: Namespace, report: Report) -> None:
         try:
             _follow(bake, quiet=options.json)
         except KeyboardInterrupt:
-            bake.handle({"event": "cancel"})
+            bake.handle(Happening.CANCEL)
             bake.wait()
         progress = session.finish(bpy.context)
     scene.taffeta.backend = backend_of_file  # the choice for this run is not the scene's

@@ -12,7 +12,7 @@ from ...gpu_core.files.disk import DiskError
 from ...gpu_core.scene.scene import SceneError
 from ..bake import report as bake_report
 from ..bake import save_as, session
-from ..bake.state import BakeState, Phase
+from ..bake.state import BakeState, Happening, Phase
 from ..cache import place, status
 from ..scene import modifier
 from ..scene.gather import cloth_objects
@@ -107,7 +107,7 @@ class TAFFETA_OT_bake(Ticking):
             return self._finish(context)
         reading = bake.state.phase is Phase.READING
         if event.type == "ESC" and event.value == "PRESS" and (reading or _over_panel(context, event)):
-            bake.handle({"event": "cancel"})
+            bake.handle(Happening.CANCEL)
         if event.type == "TIMER":
             try:
                 bake.step(SLICE)
@@ -175,7 +175,7 @@ class TAFFETA_OT_cancel(Greyed):
         return "The bake stops already" if session.current.state.phase is Phase.CANCELLING else ""
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        session.tell({"event": "cancel"})
+        session.tell(Happening.CANCEL)
         return {"FINISHED"}
 
 
@@ -194,7 +194,8 @@ class TAFFETA_OT_pause(Greyed):
         return "The bake stops already" if session.current.state.phase is Phase.CANCELLING else ""
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        session.tell({"event": "continue" if session.state().phase is Phase.PAUSED else "pause"})
+        paused = session.state().phase is Phase.PAUSED
+        session.tell(Happening.CONTINUE if paused else Happening.PAUSE)
         return {"FINISHED"}
 
 

@@ -7,9 +7,11 @@ import atexit
 import bpy
 
 from ..bake import save_as, session
+from ..bake.state import Happening
 from ..cache import status
 from ..live import display
 from ..live import session as live
+from ..live.state import Occurrence
 
 
 @bpy.app.handlers.persistent
@@ -27,33 +29,33 @@ def _after_load(*_: object) -> None:
 
 @bpy.app.handlers.persistent
 def _before_save(*_: object) -> None:
-    live.tell({"event": "saving"})
+    live.tell(Occurrence.SAVING)
 
 
 @bpy.app.handlers.persistent
 def _after_failed_save(*_: object) -> None:
-    live.tell({"event": "saved"})
+    live.tell(Occurrence.SAVED)
 
 
 @bpy.app.handlers.persistent
 def _after_save(*_: object) -> None:
     for scene in bpy.data.scenes:
         save_as.settle(scene)
-    live.tell({"event": "saved"})
+    live.tell(Occurrence.SAVED)
     status.look(bpy.context.scene)
 
 
 @bpy.app.handlers.persistent
 def _before_undo(*_: object) -> None:
-    session.tell({"event": "undo_begins"})
+    session.tell(Happening.UNDO_BEGINS)
 
 
 @bpy.app.handlers.persistent
 def _after_undo(*_: object) -> None:
-    session.tell({"event": "undone"})
+    session.tell(Happening.UNDONE)
     if live.current is None:
         display.remove()  # a step of the time when it ran
-    live.tell({"event": "undone"})
+    live.tell(Occurrence.UNDONE)
     if session.current is None:
         status.look(bpy.context.scene)
 

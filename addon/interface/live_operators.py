@@ -13,7 +13,7 @@ from ...gpu_core.scene.arrays import FloatArray
 from ...gpu_core.scene.scene import SceneError
 from ..live import hand
 from ..live import session as live
-from ..live.state import LiveState, Phase
+from ..live.state import Drag, Grab, LiveState, Occurrence, Phase
 from ..scene import frozen_shape
 from .bake_operators import Ticking, redraw
 from .greyed import Greyed, busy, no_cloth
@@ -87,7 +87,7 @@ class TAFFETA_OT_live(Ticking):
         if view is None:
             return False
         if event.type == "ESC":
-            live.tell({"event": "stop"})
+            live.tell(Occurrence.STOP)
             return True
         return not (event.shift or event.ctrl or event.alt) and self._grabs(context, view)
 
@@ -97,19 +97,19 @@ class TAFFETA_OT_live(Ticking):
         if not found or not key:
             return False
         self._view, self._depth = view, found[1]
-        live.tell({"event": "grab", "cloth": key, "point": hand.in_metres(context.scene, self._depth)})
+        live.tell(Grab(key, hand.in_metres(context.scene, self._depth)))
         return True
 
     def _drags(self, context: bpy.types.Context, event: bpy.types.Event) -> bool:
         if (event.type == "LEFTMOUSE" and event.value == "RELEASE") or event.type in ("ESC", "WINDOW_DEACTIVATE"):
-            live.tell({"event": "release"})
+            live.tell(Occurrence.RELEASE)
             return event.type != "WINDOW_DEACTIVATE"
         if event.type != "MOUSEMOVE" or self._view is None or self._depth is None:
             return False
         region = self._view.region
         view = self._view._replace(mouse=(event.mouse_x - region.x, event.mouse_y - region.y))
         place = hand.at_depth(view, self._depth)
-        live.tell({"event": "drag", "point": hand.in_metres(context.scene, place)})
+        live.tell(Drag(hand.in_metres(context.scene, place)))
         return True
 
     def _finish(self, context: bpy.types.Context) -> set[str]:
@@ -130,7 +130,7 @@ class TAFFETA_OT_live_end(WhileLive):
     bl_options = {"INTERNAL"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        live.tell({"event": "stop"})
+        live.tell(Occurrence.STOP)
         return {"FINISHED"}
 
 
@@ -146,7 +146,8 @@ class TAFFETA_OT_live_pause(WhileLive):
         return super().obstacle(context) or starting
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        live.tell({"event": "continue" if live.state().phase is Phase.PAUSED else "pause"})
+        paused = live.state().phase is Phase.PAUSED
+        live.tell(Occurrence.CONTINUE if paused else Occurrence.PAUSE)
         return {"FINISHED"}
 
 
@@ -157,7 +158,7 @@ class TAFFETA_OT_live_restart(WhileLive):
     bl_options = {"INTERNAL"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        live.tell({"event": "restart"})
+        live.tell(Occurrence.RESTART)
         return {"FINISHED"}
 
 

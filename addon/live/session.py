@@ -16,6 +16,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...gpu_core.bake.events import Failed
 from ...gpu_core.files import job
 from ...gpu_core.files.disk import DiskError
 from ...gpu_core.files.point_cache import read_frames
@@ -27,7 +28,7 @@ from ..scene import keys, render_job
 from ..scene.gather import gather, members
 from ..scene.surroundings import Surroundings
 from . import display
-from .state import Effect, Event, LiveState, Phase, transition
+from .state import Effect, Event, LiveState, Occurrence, Phase, transition
 
 IDLE_WAIT = 0.005  #: s between two looks at the worker, where a caller waits
 RECENT = 12  #: frames that the rate averages
@@ -58,19 +59,19 @@ class Live:
             try:
                 EFFECTS[effect](self)
             except SceneError as error:
-                self.handle({"event": "error", "text": str(error), "object": error.object})
+                self.handle(Failed("scene", str(error), error.object))
             except DiskError as error:
-                self.handle({"event": "error", "text": str(error)})
+                self.handle(Failed("disk", str(error)))
 
     def step(self) -> bool:
         """Take what the worker has said and ask for more, no faster than the scene plays; whether it said anything."""
         if (rendering := render_job.runs()) != self.state.rendering:
-            self.handle({"event": "render_begins" if rendering else "render_ended"})
+            self.handle(Occurrence.RENDER_BEGINS if rendering else Occurrence.RENDER_ENDED)
         if not self.state.active:
             return False
         scene = self._scene()
         if scene is None or scene != bpy.context.scene:
-            self.handle({"event": "scene_gone"})
+            self.handle(Occurrence.SCENE_GONE)
             return True
         self._look_at_timeline(scene)
         events = self._process.poll()
@@ -79,7 +80,8 @@ class Live:
         now = time.monotonic()
         if self.state.active and now >= self._due and not bpy.context.mode.startswith("EDIT"):
             self._due = max(self._due + scene.render.fps_base / scene.render.fps, now)
-            self.handle({"event": "due" if self._surroundings.are_there(scene) else "scene_gone"})
+            there = self._surroundings.are_there(scene)
+            self.handle(Occurrence.DUE if there else Occurrence.SCENE_GONE)
         return bool(events)
 
     def wait(self) -> None:
@@ -129,7 +131,7 @@ class Live:
         if frame != before:
             self._shown = self._following = frame
         if frame < before:
-            self.handle({"event": "restart"})
+            self.handle(Occurrence.RESTART)
 
     def _scene(self) -> bpy.types.Scene | None:
         return next((scene for scene in bpy.data.scenes if scene.session_uid == self._scene_uid), None)
@@ -144,7 +146,7 @@ class Live:
             self._process.begin()
 
     def _advance(self) -> None:
-        """Bodies are read where they will be once the frame is there, and shown where they are until then."""
+        """Colliders are read where they will be once the frame is there, and shown where they are until then."""
         scene = self._scene()
         if scene is None:
             return
@@ -252,7 +254,7 @@ def state() -> LiveState:
 
 def close() -> None:
     """End it at once: the file it belongs to goes away, or Blender does."""
-    tell({"event": "file_closing"})
+    tell(Occurrence.FILE_CLOSING)
     finish()
 
 

@@ -1,18 +1,7 @@
 """The state of Live as a value, and the pure function that moves it: (state, event) → (state, effects).
 
-No bpy, no I/O: `live.Live` sends the events and carries the effects out. Events are the worker's JSON lines (see
-`gpu_core.live`), how it ended (`gpu_core.live.process`), and these of our own:
-
-    {"event": "due"}                       it is time for the next frame
-    {"event": "restart"}                   start over, with the scene as it is
-    {"event": "pause" | "continue" | "stop"}
-    {"event": "grab", "cloth": key, "point": (x, y, z)}     the mouse takes hold; world, m
-    {"event": "drag", "point": (x, y, z)}
-    {"event": "release"}
-    {"event": "undone"}                    undo and redo alike
-    {"event": "saving" | "saved"}
-    {"event": "bake_begins" | "file_closing" | "scene_gone"}
-    {"event": "render_begins" | "render_ended"}
+No bpy, no I/O: `session.Live` sends the events and carries the effects out. Events are the worker's and how it ended
+(`gpu_core.live.events`), and those of this module.
 """
 
 from __future__ import annotations
@@ -21,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
+
+from ...gpu_core.bake.events import Failed
+from ...gpu_core.live.events import Advanced, Ended, LiveEvent, Ready
 
 Point = tuple[float, float, float]
 
@@ -50,14 +42,50 @@ class Effect(Enum):
 
 ACTIVE = frozenset({Phase.STARTING, Phase.RUNNING, Phase.PAUSED})
 
-Event = Mapping[str, Any]
 Effects = tuple[Effect, ...]
 
+
+@dataclass(frozen=True)
+class Grab:
+    """The mouse takes hold of a cloth."""
+
+    cloth: str  #: key
+    point: Point  #: world, m
+
+
+@dataclass(frozen=True)
+class Drag:
+    """The mouse has moved on."""
+
+    point: Point  #: world, m
+
+
+class Occurrence(Enum):
+    """What happens in Blender, to a button or to the mouse."""
+
+    DUE = "it is time for the next frame"
+    RESTART = "start over, with the scene as it is"
+    PAUSE = "the user"
+    CONTINUE = "the user too"
+    STOP = "and again"
+    RELEASE = "the mouse lets go"
+    UNDONE = "undo or redo was"
+    SAVING = "the file is about to be saved"
+    SAVED = "it is"
+    BAKE_BEGINS = "a bake needs the processors"
+    FILE_CLOSING = "another file is opened, or Blender quits"
+    SCENE_GONE = "another scene was chosen, or what takes part was deleted"
+    RENDER_BEGINS = "nobody may change the scene"
+    RENDER_ENDED = "now one may"
+
+
+Event = LiveEvent | Grab | Drag | Occurrence
+
 ENDINGS = {
-    "stop": "",
-    "file_closing": "",
-    "bake_begins": "A bake began",
-    "scene_gone": "Another scene was chosen, or a cloth or a body was deleted",
+    Occurrence.STOP: "",
+    Occurrence.FILE_CLOSING: "",
+    Occurrence.BAKE_BEGINS: "A bake began",
+    Occurrence.SCENE_GONE: "Another scene was chosen, or a cloth or a collider was deleted",
 }
 
 
@@ -70,7 +98,7 @@ class LiveState:
     cloth: str = ""  #: key of the cloth that the mouse holds
     hand: Point | None = None  #: where the mouse holds it, world, m
     device: str = ""
-    latest: Event = field(default_factory=dict)  #: what the solver reported of the last frame
+    latest: Mapping[str, Any] = field(default_factory=dict)  #: what the solver reported of the last frame
     warnings: tuple[str, ...] = ()
     text: str = ""  #: why it ended, or failed
     culprit: str = ""  #: the object to blame, where one is
@@ -105,55 +133,53 @@ class LiveState:
 
 
 def transition(state: LiveState, event: Event) -> tuple[LiveState, Effects]:
-    """The state after an event, and what to do then. Events of a newer worker, unknown here, change nothing."""
-    kind = event["event"]
-    match kind:
-        case "render_begins":
+    """The state after an event, and what to do then. What comes too late for its phase changes nothing."""
+    match event:
+        case Occurrence.RENDER_BEGINS:
             rendering = replace(state, rendering=True)
             return _end(rendering, Phase.ENDED, "A render began") if state.active else (rendering, ())
-        case "render_ended":
+        case Occurrence.RENDER_ENDED:
             return replace(state, rendering=False), ()
     if not state.active:
         return state, ()
-    if kind in ENDINGS:
-        return _end(state, Phase.ENDED, ENDINGS[kind])
-    match kind:
-        case "ready":
-            ready = replace(state, device=str(event["device"]), warnings=tuple(event["warnings"]), latest={})
-            return _answered(replace(ready, phase=Phase.RUNNING), event, (Effect.SHOW,))
-        case "frame":
-            return _answered(replace(state, latest=event), event, (Effect.FOLLOW, Effect.SHOW))
-        case "error":
-            failed = replace(state, culprit=str(event.get("object") or ""))
-            return _end(failed, Phase.FAILED, str(event["text"]))
-        case "ended":
-            return _end(state, Phase.FAILED, str(event["text"]))
-        case "restart":
+    match event:
+        case Occurrence() if event in ENDINGS:
+            return _end(state, Phase.ENDED, ENDINGS[event])
+        case Ready():
+            ready = replace(state, device=event.device, warnings=tuple(event.warnings), latest={})
+            return _answered(replace(ready, phase=Phase.RUNNING), event.turn, (Effect.SHOW,))
+        case Advanced():
+            return _answered(replace(state, latest=event.report), event.turn, (Effect.FOLLOW, Effect.SHOW))
+        case Failed():
+            return _end(replace(state, culprit=event.object or ""), Phase.FAILED, event.text)
+        case Ended():
+            return _end(state, Phase.FAILED, event.text)
+        case Occurrence.RESTART:
             return (replace(state, again=True), ()) if state.waiting else _begin(state)
-        case "undone":
+        case Occurrence.UNDONE:
             return state, (Effect.STAY, *_shown(state))
-        case "saving":
+        case Occurrence.SAVING:
             return state, (Effect.HIDE,)
-        case "saved":
+        case Occurrence.SAVED:
             return state, _shown(state)
         case _:
-            return _handled(state, kind, event)
+            return _handled(state, event)
 
 
-def _handled(state: LiveState, kind: str, event: Event) -> tuple[LiveState, Effects]:
+def _handled(state: LiveState, event: Event) -> tuple[LiveState, Effects]:
     """What the clock and the user's hand do to a Live that runs."""
-    match kind:
-        case "due" if state.phase is Phase.RUNNING and not state.waiting:
+    match event:
+        case Occurrence.DUE if state.phase is Phase.RUNNING and not state.waiting:
             return replace(state, waiting=True), (Effect.ADVANCE,)
-        case "pause" if state.phase is Phase.RUNNING:
+        case Occurrence.PAUSE if state.phase is Phase.RUNNING:
             return _released(replace(state, phase=Phase.PAUSED))
-        case "continue" if state.phase is Phase.PAUSED:
+        case Occurrence.CONTINUE if state.phase is Phase.PAUSED:
             return replace(state, phase=Phase.RUNNING), ()
-        case "grab" if state.phase is Phase.RUNNING:
-            return replace(state, cloth=str(event["cloth"]), hand=event["point"]), (Effect.GRAB,)
-        case "drag" if state.cloth:
-            return replace(state, hand=event["point"]), ()
-        case "release":
+        case Grab() if state.phase is Phase.RUNNING:
+            return replace(state, cloth=event.cloth, hand=event.point), (Effect.GRAB,)
+        case Drag() if state.cloth:
+            return replace(state, hand=event.point), ()
+        case Occurrence.RELEASE:
             return _released(state)
         case _:
             return state, ()
@@ -164,9 +190,9 @@ def _begin(state: LiveState) -> tuple[LiveState, Effects]:
     return fresh, (Effect.BEGIN,)
 
 
-def _answered(state: LiveState, event: Event, effects: Effects) -> tuple[LiveState, Effects]:
+def _answered(state: LiveState, turn: int, effects: Effects) -> tuple[LiveState, Effects]:
     """The worker has written its files and waits."""
-    shown = replace(state, waiting=False, turn=int(event["turn"]))
+    shown = replace(state, waiting=False, turn=turn)
     if not state.again:
         return shown, effects
     begun, more = _begin(shown)

@@ -20,14 +20,13 @@ from ..files.disk import DiskError, make_folder
 from ..files.job import JobError
 from ..files.program import program
 from ..scene.scene import BackendName, Scene
+from .events import BakeEvent, Cancelled, Checked, Done, Frame, Start, Warn
 from .memory import peak_memory
 from .process import BakeProcess
 
 if TYPE_CHECKING:
     from ..simulator import FrameReport, Simulator
     from .frame_checker import FrameChecker
-
-Event = dict[str, Any]
 
 WAIT = 0.1  #: s between two questions whether to go on, while the last frames are checked
 
@@ -40,7 +39,7 @@ def bake(
     keep: int = 0,
     backend: BackendName | None = None,
     check: bool = True,
-    on_event: Callable[[Event], None],
+    on_event: Callable[[BakeEvent], None],
     cancelled: Callable[[], bool],
 ) -> None:
     """Simulate the scene of a job folder into a cache folder.
@@ -53,8 +52,7 @@ def bake(
             them (`continuation`); 0 begins at the start.
         backend: where the solver runs, in place of what the job says.
         check: let another process look for intersections in each frame.
-        on_event: called with each event (see `worker`): start, warning, frame, certificate, at the end done or
-            cancelled.
+        on_event: called with each event, at the end `Done` or `Cancelled`; failures are raised.
         cancelled: asked before every step; the frames so far are kept and can be resumed. It may take its time: that
             is a pause.
 
@@ -76,19 +74,19 @@ def bake(
         state, reason, _ = inspect(cache, digest, program()) if resume else (CacheState.MISSING, "", 0)
         _refuse_resume(state, reason)
         device = select(backend or scene.settings.backend)
-        on_event({"event": "start", "frames": scene.settings.frames, "backend": device.name, "device": device.device})
+        on_event(Start(scene.settings.frames, device.name, device.device))
         saved = None
         if state is CacheState.PARTIAL:
             before = read_contents(cache)
             keep = before.kept
             if before.backend != device.name:
                 text = f"The frames so far were baked on {before.backend}: on {device.name} the rest may differ"
-                on_event({"event": "warning", "text": f"{text} in last digits"})
+                on_event(Warn(f"{text} in last digits"))
             saved = checkpoint.load(cache, digest)
         if state is not CacheState.READY:
             simulator = Simulator(_begun(scene, cache, keep), device, cache=job)
             for text in simulator.warnings:
-                on_event({"event": "warning", "text": text})
+                on_event(Warn(text))
             writer = CacheWriter(cache, scene, device.name, keep)
             done = saved[0] - scene.settings.frame_start + 1 if saved is not None else keep
             if saved is not None:
@@ -99,13 +97,13 @@ def bake(
                 writer.begin()
         with closing(FrameChecker(job, cache, scene.settings.frame_start)) if check else nullcontext() as checker:
             if state is not CacheState.READY and not _run(scene, simulator, writer, checker, on_event, cancelled, done):
-                on_event({"event": "cancelled"})
+                on_event(Cancelled())
                 return
             if checker is not None:
                 checker.submit_until(scene.settings.frame_end)
                 while checker.open and not cancelled():
                     _tell(checker, on_event, wait=WAIT)
-    on_event({"event": "done"})
+    on_event(Done())
 
 
 def _begun(scene: Scene, cache: Path, keep: int) -> Scene:
@@ -126,7 +124,7 @@ def _run(
     simulator: Simulator,
     writer: CacheWriter,
     checker: FrameChecker | None,
-    on_event: Callable[[Event], None],
+    on_event: Callable[[BakeEvent], None],
     cancelled: Callable[[], bool],
     done: int,
 ) -> bool:
@@ -136,10 +134,10 @@ def _run(
     first, frames = scene.settings.frame_start, scene.settings.frames
     asked = _Asked(cancelled)
 
-    def record(report: Event) -> None:
+    def record(report: dict[str, Any]) -> None:
         writer.append(simulator.frame, simulator.positions(), report)
         checkpoint.save(writer.folder, simulator.frame, writer.contents.digest, simulator.state())
-        on_event({"event": "frame", **report, "done": simulator.frame - first + 1, "frames": frames})
+        on_event(Frame(report, simulator.frame - first + 1, frames))
         if checker is not None:
             checker.submit_until(simulator.frame)
             _tell(checker, on_event)
@@ -155,7 +153,7 @@ def _run(
             report.seconds = max(report.seconds - asked.seconds, 0.0)
             record({**report_values(report), "memory": peak_memory()})
             for text in _warnings(report):
-                on_event({"event": "warning", "text": text})
+                on_event(Warn(text))
         writer.mark("done")
     except InterruptionError:
         writer.mark("cancelled")
@@ -182,9 +180,9 @@ class _Asked:
         return answer
 
 
-def _tell(checker: FrameChecker, on_event: Callable[[Event], None], wait: float = 0.0) -> None:
+def _tell(checker: FrameChecker, on_event: Callable[[BakeEvent], None], wait: float = 0.0) -> None:
     for line in checker.answers(wait):
-        on_event({"event": "certificate", **line})
+        on_event(Checked(line))
 
 
 def _warnings(report: FrameReport) -> Iterator[str]:
@@ -196,7 +194,7 @@ def _warnings(report: FrameReport) -> Iterator[str]:
         yield f"{text}. This is a fault of Taffeta: please report the scene"
 
 
-def report_values(report: FrameReport) -> Event:
+def report_values(report: FrameReport) -> dict[str, Any]:
     """The report as JSON values; JSON knows no infinity (the gap where nothing is near)."""
     values = asdict(report)
     return {key: None if isinstance(x, float) and not math.isfinite(x) else x for key, x in values.items()}

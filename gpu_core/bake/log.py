@@ -15,6 +15,7 @@ from ..files.disk import disk_errors, make_folder
 from ..files.job import JobError
 from ..files.program import program
 from .certificate import certificate
+from .events import BakeEvent, Checked, Failed, Frame, Start, Warn, to_json
 
 MANIFEST = Path(__file__).resolve().parents[2] / "blender_manifest.toml"
 MIB = 2**20
@@ -33,7 +34,7 @@ class BakeLog:
         except RuntimeError:
             return
 
-    def write(self, event: Mapping[str, Any]) -> None:
+    def write(self, event: BakeEvent) -> None:
         line = words(event)
         if not line:
             return
@@ -67,22 +68,22 @@ def scene_lines(content: Mapping[str, Any]) -> Iterator[str]:
         yield f"Collider {collider['name']}: friction {collider['friction']:g}, thickness {collider['thickness']:g}"
 
 
-def words(event: Mapping[str, Any]) -> str:
+def words(event: BakeEvent) -> str:
     """One line for an event of the worker, or nothing for one that is no news."""
-    match event["event"]:
-        case "start":
-            return f"start on {event['backend']}: {event['device']}"
-        case "frame":
-            return f"frame {event['frame']}: {statistics(event)}"
-        case "certificate":
-            trouble = certificate({"frame": event["frame"]}, event).troubles
-            return f"frame {event['frame']}: {'; '.join([*trouble, *event['findings']])}" if trouble else ""
-        case "warning":
-            return f"warning: {event['text']}"
-        case "error":
-            return f"failed ({event['kind']}): {event['text']}"
-        case kind:
-            return str(kind)
+    match event:
+        case Start():
+            return f"start on {event.backend}: {event.device}"
+        case Frame():
+            return f"frame {event.frame}: {statistics(event.report)}"
+        case Checked():
+            trouble = certificate({"frame": event.frame}, event.report).troubles
+            return f"frame {event.frame}: {'; '.join([*trouble, *event.report['findings']])}" if trouble else ""
+        case Warn():
+            return f"warning: {event.text}"
+        case Failed():
+            return f"failed ({event.kind}): {event.text}"
+        case _:
+            return str(to_json(event)["event"])
 
 
 def statistics(report: Mapping[str, Any]) -> str:

@@ -10,10 +10,11 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from ..files.cache import CANCEL, LOG, PAUSE
 from ..files.disk import disk_errors, make_folder
+from .events import BakeEvent, Cancelled, Done, Failed, Frame, Start, Warn, from_json
 from .worker_process import Listener, end_of_log, ending, send_signal, start
 
 PATIENCE = 3.0  #: seconds a worker may take for the step it works on after `cancel`, before it is killed
@@ -56,7 +57,7 @@ class BakeProcess:
         self.exit_code: int | None = None
         self._cache = Path(cache).resolve()
         self._seconds: deque[float] = deque(maxlen=RECENT)
-        self._last_event = ""
+        self._last_event: BakeEvent | None = None
         self._deadline: float | None = None  # set by cancel
         self._stopped_by_us = False
         make_folder(self._cache)
@@ -69,7 +70,7 @@ class BakeProcess:
             with open(self._cache / LOG, "wb") as log:
                 arguments = [str(Path(job).resolve()), "--cache", str(self._cache), *how]
                 self._process = start("gpu_core.bake.worker", arguments, log, libraries)
-        self._listener = Listener(self._process)
+        self._listener = Listener(self._process, from_json)
         atexit.register(self.kill)
 
     @property
@@ -83,7 +84,7 @@ class BakeProcess:
             return None
         return (self.frames - self.done) * sum(self._seconds) / len(self._seconds)
 
-    def poll(self) -> list[dict[str, Any]]:
+    def poll(self) -> list[BakeEvent]:
         """Events since the last call, without waiting; updates every attribute."""
         ended = self._process.poll() is not None
         events = self._listener.events(ended)
@@ -95,7 +96,7 @@ class BakeProcess:
             send_signal(self._process, getattr(signal, "SIGKILL", signal.SIGTERM))
         return events
 
-    def follow(self, interval: float = 0.1) -> Iterator[dict[str, Any]]:
+    def follow(self, interval: float = 0.1) -> Iterator[BakeEvent]:
         """Events until the worker has ended, waiting between them."""
         while self.running:
             yield from self.poll()
@@ -132,27 +133,27 @@ class BakeProcess:
             self._process.wait()
         self.poll()
 
-    def _take(self, event: dict[str, Any]) -> None:
-        kind = event["event"]
-        self._last_event = kind
-        if kind == "start":
-            self.state = "running"
-            self.frames, self.backend, self.device = event["frames"], event["backend"], event["device"]
-        elif kind == "warning":
-            self.warnings.append(event["text"])
-        elif kind == "frame":
-            self.frame, self.done = event["frame"], event["done"]
-            if event["seconds"]:  # the first frame is the start state and takes no time
-                self._seconds.append(event["seconds"])
-        elif kind == "error":
-            self.error, self.error_kind, self.error_object = event["text"], event["kind"], event["object"]
+    def _take(self, event: BakeEvent) -> None:
+        self._last_event = event
+        match event:
+            case Start():
+                self.state = "running"
+                self.frames, self.backend, self.device = event.frames, event.backend, event.device
+            case Warn():
+                self.warnings.append(event.text)
+            case Frame():
+                self.frame, self.done = event.frame, event.done
+                if event.seconds:  # the first frame is the start state and takes no time
+                    self._seconds.append(event.seconds)
+            case Failed():
+                self.error, self.error_kind, self.error_object = event.text, event.kind, event.object
 
     def _finish(self) -> None:
         self.exit_code = self._process.returncode
         atexit.unregister(self.kill)
-        if self.exit_code == 0 and self._last_event == "done":
+        if self.exit_code == 0 and isinstance(self._last_event, Done):
             self.state, self.done = "done", self.frames
-        elif self._last_event == "cancelled" or (self._stopped_by_us and not self.error):
+        elif isinstance(self._last_event, Cancelled) or (self._stopped_by_us and not self.error):
             self.state = "cancelled"
         else:
             self.state = "failed"

@@ -1,7 +1,7 @@
 """The worker process: `python -m gpu_core.bake.worker JOB --cache CACHE [--resume | --keep FRAMES] [--backend NAME]
 [--gives-way]`, started in the extension's root.
 
-On standard output one JSON object a line, and nothing else:
+On standard output one JSON object a line (`events`), and nothing else:
 
     {"event": "start", "frames": 48, "backend": "cpu", "device": "…"}
     {"event": "warning", "text": "…"}
@@ -25,7 +25,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
@@ -36,7 +36,8 @@ from ..files.disk import DiskError
 from ..files.job import JobError
 from ..scene.scene import BackendName, SceneError
 from ..simulator import SolverError
-from .bake import Event, bake
+from .bake import bake
+from .events import BakeEvent, Failed, to_json
 from .log import BakeLog
 from .priority import give_way
 
@@ -64,12 +65,12 @@ class Messages:
         self.last = ""
         os.dup2(2, 1)
 
-    def send(self, event: Event) -> None:
-        self.last = event["event"]
+    def send(self, line: Mapping[str, Any]) -> None:
+        self.last = line["event"]
         if self.reader_is_gone:
             return
         try:
-            print(json.dumps(event), file=self._stream, flush=True)
+            print(json.dumps(line), file=self._stream, flush=True)
         except OSError:
             self.reader_is_gone = True
 
@@ -99,9 +100,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             time.sleep(PAUSE_LOOK)
         return stopped()
 
-    def send(event: Event) -> None:
+    def send(event: BakeEvent) -> None:
         log.write(event)
-        messages.send(event)
+        messages.send(to_json(event))
 
     try:
         bake(
@@ -114,8 +115,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             cancelled=cancelled,
         )
     except Exception as error:  # the parent must hear of every failure, of those nobody thought of too
-        send(error_event(error))
-        return BAD_SCENE if _kind(error) in ("scene", "backend") else FAILED
+        failed = failure(error)
+        send(failed)
+        return exit_code(failed)
     finally:
         with suppress(OSError):
             cancel.unlink(missing_ok=True)
@@ -134,17 +136,21 @@ class Stop:
         self.asked = True
 
 
+def exit_code(failed: Failed) -> int:
+    return BAD_SCENE if failed.kind in ("scene", "backend") else FAILED
+
+
 def _kind(error: Exception) -> str:
     return next((kind for known, kind in KINDS.items() if isinstance(error, known)), "solver")
 
 
-def error_event(error: Exception) -> Event:
+def failure(error: Exception) -> Failed:
     """What a worker says before it ends; a fault of ours goes to standard error, with its traceback."""
     text = str(error)
     if not isinstance(error, tuple(KINDS)):
         traceback.print_exception(error)
         text = "Out of memory" if isinstance(error, MemoryError) else f"{type(error).__name__}: {error}"
-    return {"event": "error", "kind": _kind(error), "text": text, "object": getattr(error, "object", "")}
+    return Failed(_kind(error), text, getattr(error, "object", ""))
 
 
 if __name__ == "__main__":

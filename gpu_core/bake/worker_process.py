@@ -10,10 +10,12 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Generic, TypeVar
+
+from .events import EventError, Failed
 
 ROOT = Path(__file__).resolve().parents[2]
 LOG_LINES = 30  #: of a worker's log in an error text; a crash in C leaves a long one
@@ -44,16 +46,20 @@ def start(
     )
 
 
-class Listener:
+Said = TypeVar("Said")
+
+
+class Listener(Generic[Said]):
     """What a process has said, without waiting for it."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: subprocess.Popen[str], event_of: Callable[[dict[str, Any]], Said]) -> None:
+        """event_of: the event of a line, or EventError."""
         assert process.stdout is not None
-        self._queue: queue.Queue[dict[str, Any]] = queue.Queue()
-        self._reader = threading.Thread(target=_read, args=(process.stdout, self._queue), daemon=True)
+        self._queue: queue.Queue[Said | Failed] = queue.Queue()
+        self._reader = threading.Thread(target=_read, args=(process.stdout, event_of, self._queue), daemon=True)
         self._reader.start()
 
-    def events(self, ended: bool) -> list[dict[str, Any]]:
+    def events(self, ended: bool) -> list[Said | Failed]:
         """All since the last call. ended: the process is gone, so this is the last it said."""
         if ended:
             self._reader.join(timeout=1.0)  # the pipe may still hold some
@@ -114,10 +120,16 @@ def _windows_flags() -> int:
     return sum(int(getattr(subprocess, name, 0)) for name in names)
 
 
-def _read(stream: IO[str], into: queue.Queue[dict[str, Any]]) -> None:
+def _read(stream: IO[str], event_of: Callable[[dict[str, Any]], Said], into: queue.Queue[Said | Failed]) -> None:
     """Runs in a thread of its own: reading would block the parent."""
-    for line in stream:
-        with suppress(ValueError, TypeError, KeyError):  # a line cut off by a crash is no event
-            event = json.loads(line)
-            event["event"]
-            into.put(event)
+    for text in stream:
+        try:
+            line = json.loads(text)
+        except ValueError:  # cut off by a crash
+            continue
+        if not isinstance(line, dict):  # what a library printed
+            continue
+        try:
+            into.put(event_of(line))
+        except EventError as error:  # parent and worker are of different versions: say so, go no further on a guess
+            into.put(Failed("crash", f"The worker said what cannot be understood: {error}"))

@@ -1,4 +1,4 @@
-"""Live: the solver at preview quality, a frame at a time, among bodies that move as they are told, with a hand in it.
+"""Live: the solver at preview quality, frame by frame, among colliders that move as told, with a hand in the cloth.
 
 `python -m gpu_core.live.live FOLDER`, started in the extension's root, reads a JSON object a line from standard input:
 
@@ -27,7 +27,7 @@ import faulthandler
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -38,7 +38,7 @@ import scipy.sparse as sparse
 
 from ..backend import Backend, select
 from ..bake.bake import report_values
-from ..bake.worker import BAD_SCENE, DONE, FAILED, Messages, error_event
+from ..bake.worker import DONE, Messages, exit_code, failure
 from ..files import job
 from ..files.cache import to_object
 from ..files.disk import disk_errors
@@ -48,6 +48,7 @@ from ..scene.mesh import edge_lengths, unique_edges
 from ..scene.scene import Cloth, Collider, Scene, SceneError
 from ..simulator import FrameReport, Simulator
 from ..solvers.parameters import NEVER, NdbParameters
+from .events import Advanced, Ready, to_json
 from .process import JOB, MOVED, shape_path
 
 #: Looser where it costs least to look at: a few full CCDs a step, and cloth may be beyond its strain limit for a frame.
@@ -198,23 +199,23 @@ class _Session:
                 device = select(scene.settings.backend)
                 self._live = Live(scene, device)
                 warnings = self._live.simulator.warnings
-                self._answer({"event": "ready", "backend": device.name, "device": device.device, "warnings": warnings})
+                self._answer(lambda turn: Ready(device.name, device.device, warnings, turn))
             case "step":
                 if command.get("moved"):
                     with disk_errors(self._folder / MOVED), np.load(self._folder / MOVED, allow_pickle=False) as file:
                         self._live.move(file)
                 report = report_values(self._live.advance(command.get("hand")))
                 report.pop("frame")  # of a clock of two frames
-                self._answer({"event": "frame", **report})
+                self._answer(lambda turn: Advanced(report, turn))
             case "grab":
                 self._live.grab(command["cloth"], command["point"], command["radius"], command["strength"])
             case "release":
                 self._live.release()
 
-    def _answer(self, event: dict[str, Any]) -> None:
+    def _answer(self, event_of: Callable[[int], Ready | Advanced]) -> None:
         self._turn = 1 - self._turn
         self._live.write(self._folder, self._turn)
-        self._messages.send({**event, "turn": self._turn})
+        self._messages.send(to_json(event_of(self._turn)))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -227,9 +228,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             session.follow(json.loads(line))
         except Exception as error:  # the parent must hear of every failure, of those nobody thought of too
-            event = error_event(error)
-            messages.send(event)
-            return BAD_SCENE if event["kind"] in ("scene", "backend") else FAILED
+            failed = failure(error)
+            messages.send(to_json(failed))
+            return exit_code(failed)
         if messages.reader_is_gone:
             break
     return DONE

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..bake.worker_process import Listener, end_of_log, ending, send_signal, start
 from ..files.cache import LOG
 from ..files.disk import disk_errors
+from .events import Ended, LiveEvent, from_json
 
 JOB = "job"  #: folder of the scene where Live begins
 MOVED = "moved.npz"  #: what has another place at the end of the step that is asked for
@@ -39,7 +40,7 @@ class LiveProcess:
         self._folder, self._ended = Path(folder), False
         with disk_errors(self._folder / LOG), open(self._folder / LOG, "wb") as log:
             self._process = start("gpu_core.live.live", [str(self._folder)], log, libraries, hears=True)
-        self._listener = Listener(self._process)
+        self._listener = Listener(self._process, from_json)
         atexit.register(self.kill)
 
     def begin(self) -> None:
@@ -61,15 +62,15 @@ class LiveProcess:
         """Let go."""
         self._say({"command": "release"})
 
-    def poll(self) -> list[dict[str, Any]]:
-        """Events since the last call, without waiting; the last one of all is `ended`, with the reason as `text`."""
+    def poll(self) -> list[LiveEvent]:
+        """Events since the last call, without waiting; the last one of all is `Ended`."""
         ended = self._process.poll() is not None
-        events = self._listener.events(ended)
+        events: list[LiveEvent] = list(self._listener.events(ended))
         if ended and not self._ended:
             self._close()
             tail = end_of_log(self._folder / LOG)
             text = f"The worker ended with {ending(self._process.returncode)}." + (f"\n{tail}" if tail else "")
-            events.append({"event": "ended", "text": text})
+            events.append(Ended(text))
         return events
 
     def kill(self) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from taffeta.addon.bake import session
-from taffeta.addon.bake.state import Phase
+from taffeta.addon.bake.state import Happening, Phase
 from taffeta.addon.scene import modifier, render_job
 from taffeta.gpu_core.files import cache
 from taffeta.gpu_core.files.cache import CacheState
@@ -74,7 +74,7 @@ def test_a_paused_bake_waits_and_goes_on(long_scene):
     assert bpy.ops.taffeta.pause() == {"FINISHED"}
     assert bake.state.phase is Phase.RUNNING
     until_frame(bake, held + 2)
-    bake.handle({"event": "cancel"})
+    bake.handle(Happening.CANCEL)
     assert end(bake).phase is Phase.CANCELLED
 
 
@@ -98,7 +98,7 @@ def test_a_full_disk_is_said_and_the_bake_can_be_resumed_once_there_is_room(save
     bake = until_reading(begin())
     while bake.state.phase is Phase.READING:
         bake.step(0.1)
-    bake.handle({"event": "cancel"})  # the job is on disk; now the disk fills up
+    bake.handle(Happening.CANCEL)  # the job is on disk; now the disk fills up
     end(bake)
     resource.setrlimit(resource.RLIMIT_FSIZE, (9000, hard))
     try:
@@ -175,7 +175,7 @@ def test_undo_during_a_bake_leaves_the_bake_and_the_modifier(long_scene):
     until_frame(bake, 4)
     bpy.ops.ed.redo()
     assert modifier.find(cloth()) is not None
-    bake.handle({"event": "cancel"})
+    bake.handle(Happening.CANCEL)
     assert end(bake).phase is Phase.CANCELLED
     np.testing.assert_array_equal(played(cloth(), 3), frames(folder(bpy.context.scene))[2])
 
@@ -218,7 +218,7 @@ def test_frames_that_land_during_a_render_play_only_after_it(long_scene, render)
     cloth().modifiers.remove(modifier.find(cloth()))
     render(True)
     until_frame(bake, bake.state.done + 1)
-    bake.handle({"event": "undone"})  # asks for the modifier
+    bake.handle(Happening.UNDONE)  # asks for the modifier
     until_frame(bake, bake.state.done + 2)
     assert modifier.find(cloth()) is None
     render(False)

@@ -11,6 +11,8 @@ import pytest
 
 from taffeta.addon.bake import report, session
 from taffeta.addon.bake.report import without_paths
+from taffeta.addon.bake.state import Happening
+from taffeta.gpu_core.bake.events import Checked
 from taffeta.gpu_core.bake.log import words
 from taffeta.tests.addon.baking import begin, end, folder, until_frame
 
@@ -28,7 +30,7 @@ def test_a_bake_leaves_a_log_that_tells_its_story(saved_scene):
 def test_a_resumed_bake_goes_on_in_the_same_log_and_a_new_one_begins_anew(saved_scene):
     saved_scene.frame_end = 30
     bake = until_frame(begin(), 2)
-    bake.handle({"event": "cancel"})
+    bake.handle(Happening.CANCEL)
     end(bake)
     bpy.ops.taffeta.bake(resume=True)
     log = (folder(saved_scene) / "bake.log").read_text(encoding="utf-8")
@@ -38,9 +40,9 @@ def test_a_resumed_bake_goes_on_in_the_same_log_and_a_new_one_begins_anew(saved_
 
 
 def test_troubles_of_a_frame_stand_in_the_log():
-    event = {"event": "certificate", "frame": 7, "intersections": 2, "findings": ["the edge 1–2 of Skirt meets …"]}
+    event = Checked({"frame": 7, "intersections": 2, "findings": ["the edge 1–2 of Skirt meets …"]})
     assert words(event) == "frame 7: 2 intersections; the edge 1–2 of Skirt meets …"
-    assert words({"event": "certificate", "frame": 7, "intersections": 0, "findings": []}) == ""
+    assert words(Checked({"frame": 7, "intersections": 0, "findings": []})) == ""
 
 
 def test_the_report_names_versions_device_scene_and_troubles(saved_scene):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from taffeta.addon.bake import save_as, session
-from taffeta.addon.bake.state import Phase
+from taffeta.addon.bake.state import Happening, Phase
 from taffeta.addon.cache import place as cache_place
 from taffeta.addon.cache import status
 from taffeta.addon.scene import modifier
@@ -81,7 +81,7 @@ def test_resuming_in_the_copy_takes_a_copy_of_what_is_done(saved_scene, tmp_path
     bpy.ops.taffeta.bake()
     unbroken = cache.frames_path(folder(saved_scene), "Cloth").read_bytes()
     bake = until_frame(begin(), 3)
-    bake.handle({"event": "cancel"})
+    bake.handle(Happening.CANCEL)
     end(bake)
     first = folder(saved_scene)
     held = cache.inspect(first)

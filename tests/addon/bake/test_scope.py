@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
+from taffeta.addon.bake.state import Happening
 from taffeta.addon.cache import place, status
 from taffeta.addon.scene import modifier
 from taffeta.gpu_core.files import cache
@@ -182,7 +183,7 @@ def test_a_garment_that_was_never_baked_is_missing(saved_scene):
 def test_a_bake_that_was_cancelled_is_partial(saved_scene):
     saved_scene.frame_end = LONG
     bake = until_frame(begin(), 2)
-    bake.handle({"event": "cancel"})
+    bake.handle(Happening.CANCEL)
     end(bake)
     assert state()[0] is CacheState.PARTIAL
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from taffeta.addon.bake import session
-from taffeta.addon.bake.state import Phase
+from taffeta.addon.bake.state import Happening, Phase
 from taffeta.addon.cache import place as cache_place
 from taffeta.addon.cache import status
 from taffeta.addon.scene import modifier
@@ -172,7 +172,7 @@ def test_a_cancel_while_reading_puts_everything_back(saved_scene):
     bake.step(0.0)
     next(bake._reading)
     assert not refine.show_viewport
-    bake.handle({"event": "cancel"})
+    bake.handle(Happening.CANCEL)
     assert refine.show_viewport
     assert session.finish(bpy.context).phase is Phase.CANCELLED
 

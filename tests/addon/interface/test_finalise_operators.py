@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 import pytest
 
+from taffeta.addon.bake.state import Happening
 from taffeta.addon.finalise import to_file
 from taffeta.addon.interface import finalise_operators, finalise_panel
 from taffeta.addon.scene import modifier
@@ -44,7 +45,7 @@ def test_a_cloth_without_a_cache_is_to_be_baked_first(saved_scene, tmp_path):
 def test_a_bake_that_is_not_whole_is_to_be_resumed(saved_scene, tmp_path):
     saved_scene.frame_end = LONG
     bake = until_frame(begin(), 2)
-    bake.handle({"event": "cancel"})
+    bake.handle(Happening.CANCEL)
     end(bake)
     choose(item())
     for answer in press_all(tmp_path):

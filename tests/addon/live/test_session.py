@@ -14,7 +14,7 @@ import pytest
 from taffeta.addon.bake import session
 from taffeta.addon.live import display
 from taffeta.addon.live import session as live
-from taffeta.addon.live.state import Phase
+from taffeta.addon.live.state import Drag, Grab, Occurrence, Phase
 from taffeta.addon.scene import frozen_shape, modifier, render_job
 from taffeta.addon.scene.gather import gather
 from taffeta.tests.addon.baking import begin, end
@@ -177,15 +177,15 @@ def test_the_mouse_pulls_the_cloth_and_lets_it_go(scene_of_live):
     scene_of_live.taffeta.grab_radius, scene_of_live.taffeta.grab_strength = 0.3, 0.9
     running = frames(started(), 1)
     corner = np.array(seen(cloth())[0])
-    running.handle({"event": "grab", "cloth": running.key(cloth()), "point": tuple(corner)})
+    running.handle(Grab(running.key(cloth()), tuple(corner)))
     frames(running, 3)  # one that was asked for before has let it fall on
     gripped = np.array(seen(cloth())[0])
     for k in range(1, 9):
-        running.handle({"event": "drag", "point": tuple(corner + [0.0, 0.0, 0.02 * k])})
+        running.handle(Drag(tuple(corner + [0.0, 0.0, 0.02 * k])))
         frames(running, 4 if k == 8 else 1)  # what was asked for before the hand's last move lags behind it
     held = seen(cloth())[0]
     assert np.linalg.norm(held - gripped - [0.0, 0.0, 0.16]) < 0.02
-    running.handle({"event": "release"})
+    running.handle(Occurrence.RELEASE)
     frames(running, 5)
     assert seen(cloth())[0, 2] < held[2] - 0.05
 
@@ -196,8 +196,8 @@ def test_points_are_metres_whatever_the_scene_counts_in(scene_of_live):
     scene_of_live.taffeta.grab_radius = 0.03
     running = frames(started(), 1)
     corner = seen(cloth())[0]
-    running.handle({"event": "grab", "cloth": running.key(cloth()), "point": tuple(0.1 * corner)})
-    running.handle({"event": "drag", "point": tuple(0.1 * (corner + [0.0, 0.0, 0.2]))})
+    running.handle(Grab(running.key(cloth()), tuple(0.1 * corner)))
+    running.handle(Drag(tuple(0.1 * (corner + [0.0, 0.0, 0.2]))))
     frames(running, 8)
     np.testing.assert_allclose(seen(cloth())[0], corner + [0.0, 0.0, 0.2], atol=0.05)
 

@@ -10,6 +10,7 @@ import pytest
 
 from taffeta.gpu_core.backend import BackendError
 from taffeta.gpu_core.bake.bake import bake
+from taffeta.gpu_core.bake.events import Frame, to_json
 from taffeta.gpu_core.check.scene_check import to_world
 from taffeta.gpu_core.files.cache import CacheError, CacheState, inspect, locked, read_contents, read_frames
 from taffeta.gpu_core.files.disk import DiskError
@@ -27,7 +28,11 @@ def never() -> bool:
 
 def run(job, cache, **options):
     events = []
-    bake(job, cache, **{"on_event": events.append, "cancelled": never, "check": False, **options})
+    bake(
+        job,
+        cache,
+        **{"on_event": lambda event: events.append(to_json(event)), "cancelled": never, "check": False, **options},
+    )
     return events
 
 
@@ -82,7 +87,7 @@ def test_frames_play_while_the_bake_runs(job, tmp_path):
     seen = []
 
     def look(event):
-        if event["event"] == "frame":
+        if isinstance(event, Frame):
             seen.append((inspect(tmp_path / "cache")[0], len(read_frames(tmp_path / "cache" / "sheet.pc2"))))
 
     bake(job, tmp_path / "cache", check=False, on_event=look, cancelled=never)
@@ -94,7 +99,7 @@ def test_cancelling_keeps_the_frames(job, tmp_path):
     events = run(
         job,
         tmp_path / "cache",
-        on_event=lambda event: done.append(event["event"]),
+        on_event=lambda event: done.append(to_json(event)["event"]),
         cancelled=lambda: done.count("frame") == 3,
     )
     assert events == []
@@ -113,7 +118,13 @@ def test_a_new_bake_replaces_the_old_one(job, tmp_path):
 def test_bodies_that_leave_no_room_are_named_with_the_frame(tmp_path):
     save(squeezed_scene(), tmp_path / "job")
     events = []
-    bake(tmp_path / "job", tmp_path / "cache", check=False, on_event=events.append, cancelled=never)
+    bake(
+        tmp_path / "job",
+        tmp_path / "cache",
+        check=False,
+        on_event=lambda event: events.append(to_json(event)),
+        cancelled=never,
+    )
     warnings = [event["text"] for event in events if event["event"] == "warning"]
     assert any(text.startswith("Frame ") and "Upper" in text for text in warnings)
     assert events[-1] == {"event": "done"}

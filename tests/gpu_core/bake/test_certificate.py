@@ -10,6 +10,7 @@ import pytest
 
 from taffeta.gpu_core.bake.bake import bake
 from taffeta.gpu_core.bake.certificate import Certificate, certificate, read, summary
+from taffeta.gpu_core.bake.events import to_json
 from taffeta.gpu_core.bake.frame_checker import FrameChecker, check
 from taffeta.gpu_core.check.scene_check import SceneCheck
 from taffeta.gpu_core.files import json_lines, point_cache
@@ -30,7 +31,7 @@ def baked(tmp_path):
     """(scene, job folder, cache folder, events) of a bake with its checks."""
     scene, events = small_scene(FRAMES), []
     save(scene, tmp_path / "job")
-    bake(tmp_path / "job", tmp_path / "cache", on_event=events.append, cancelled=never)
+    bake(tmp_path / "job", tmp_path / "cache", on_event=lambda event: events.append(to_json(event)), cancelled=never)
     return scene, tmp_path / "job", tmp_path / "cache", events
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from taffeta.gpu_core.bake.bake import BakeProcess, bake
+from taffeta.gpu_core.bake.events import to_json
 from taffeta.gpu_core.files.cache import CacheError, CacheState, inspect, read_contents, read_frames
 from taffeta.gpu_core.files.job import digest, save
 from taffeta.tests.gpu_core.small_scene import assert_frames_are_free_of_intersections, bake_unbroken, small_scene
@@ -24,7 +25,7 @@ def never() -> bool:
 
 def run(job, cache, cancelled=never, **options):
     events = []
-    bake(job, cache, check=False, on_event=events.append, cancelled=cancelled, **options)
+    bake(job, cache, check=False, on_event=lambda event: events.append(to_json(event)), cancelled=cancelled, **options)
     return events
 
 

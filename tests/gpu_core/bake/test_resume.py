@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from taffeta.gpu_core.bake.bake import BakeProcess, bake
+from taffeta.gpu_core.bake.events import Frame, to_json
 from taffeta.gpu_core.files import checkpoint
 from taffeta.gpu_core.files.cache import CacheError, CacheState, inspect, read_frames
 from taffeta.gpu_core.files.job import JobError, digest, save
@@ -29,8 +30,8 @@ def run(job, cache, frames=None, resume=False):
     count = [0]
 
     def on_event(event):
-        events.append(event)
-        count[0] += event["event"] == "frame"
+        events.append(to_json(event))
+        count[0] += isinstance(event, Frame)
 
     bake(
         job,
@@ -59,7 +60,7 @@ def test_after_a_kill_the_bake_resumes_to_the_same_bytes(unbroken, tmp_path):
     job, expected = unbroken
     worker = BakeProcess(job, tmp_path)
     for event in worker.follow(0.001):
-        if event["event"] == "frame" and event["done"] == 4:
+        if isinstance(event, Frame) and event.done == 4:
             os.kill(worker._process.pid, signal.SIGKILL)
     assert worker.state == "failed"
     assert worker.error_kind == "crash"
@@ -70,7 +71,7 @@ def test_after_a_kill_the_bake_resumes_to_the_same_bytes(unbroken, tmp_path):
     playable = read_frames(tmp_path / "sheet.pc2")
     assert playable.tobytes() == expected[32 : 32 + playable.nbytes]
     again = BakeProcess(job, tmp_path, resume=True)
-    resumed = [event["done"] for event in again.follow() if event["event"] == "frame"]
+    resumed = [event.done for event in again.follow() if isinstance(event, Frame)]
     assert again.state == "done"
     assert resumed[0] in (done, done + 1)
     assert resumed[-1] == FRAMES
@@ -114,7 +115,7 @@ def test_an_error_in_mid_bake_can_be_resumed(unbroken, tmp_path):
     job, _ = unbroken
 
     def on_event(event):
-        if event.get("done") == 6:
+        if isinstance(event, Frame) and event.done == 6:
             raise InterruptionError
 
     with pytest.raises(InterruptionError):

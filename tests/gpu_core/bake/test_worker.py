@@ -17,6 +17,7 @@ import pytest
 
 from taffeta.gpu_core.bake import process, worker_process
 from taffeta.gpu_core.bake.bake import BakeProcess
+from taffeta.gpu_core.bake.events import Checked, Frame, to_json
 from taffeta.gpu_core.bake.priority import NICENESS
 from taffeta.gpu_core.files.cache import CacheState, inspect, locked, read_frames
 from taffeta.gpu_core.files.disk import DiskError
@@ -204,8 +205,8 @@ def test_the_parent_follows_a_bake_to_its_end(job, tmp_path):
     etas = []
     events = []
     for event in worker.follow(0.001):
-        if event["event"] != "certificate":
-            events.append(event["event"])
+        if not isinstance(event, Checked):
+            events.append(to_json(event)["event"])
         etas.append(worker.eta)
     assert events == ["start", *["frame"] * FRAMES, "done"]
     assert (worker.state, worker.done, worker.frames, worker.frame) == ("done", FRAMES, FRAMES, 16)
@@ -231,7 +232,7 @@ def test_polling_never_waits(long_job, tmp_path):
 @pytest.mark.parametrize("gives_way", [True, False])
 def test_every_thread_of_a_bake_gives_way_to_a_window_where_there_is_one(long_job, tmp_path, gives_way):
     worker = BakeProcess(long_job, tmp_path / "cache", gives_way=gives_way)
-    next(event for event in worker.follow(0.001) if event["event"] == "frame")
+    next(event for event in worker.follow(0.001) if isinstance(event, Frame))
     threads = [int(task.name) for task in Path(f"/proc/{worker._process.pid}/task").iterdir()]
     found = {os.getpriority(os.PRIO_PROCESS, thread) for thread in threads}
     session = Path(f"/proc/{worker._process.pid}/autogroup")  # "/autogroup-123 nice 10", where the kernel has them
@@ -246,7 +247,7 @@ def test_every_thread_of_a_bake_gives_way_to_a_window_where_there_is_one(long_jo
 def test_the_parent_reports_a_crash_with_signal_frame_and_log(long_job, tmp_path, number):
     worker = BakeProcess(long_job, tmp_path / "cache")
     for event in worker.follow(0.001):
-        if event.get("done") == 3:
+        if isinstance(event, Frame) and event.done == 3:
             os.kill(worker._process.pid, number)
     assert worker.state == "failed"
     assert worker.exit_code == -number
@@ -291,7 +292,7 @@ def test_a_worker_that_cannot_even_start_is_reported_with_its_log(job, tmp_path,
 def test_cancelling_keeps_the_frames(long_job, tmp_path):
     worker = BakeProcess(long_job, tmp_path / "cache")
     for event in worker.follow(0.001):
-        if event.get("done") == 3:
+        if isinstance(event, Frame) and event.done == 3:
             worker.cancel()
             worker.cancel()
     assert (worker.state, worker.exit_code, worker.error) == ("cancelled", 5, "")
@@ -303,7 +304,7 @@ def test_a_worker_that_does_not_listen_is_killed_and_counts_as_cancelled(long_jo
     monkeypatch.setattr(process, "PATIENCE", 0.2)
     worker = BakeProcess(long_job, tmp_path / "cache")
     for event in worker.follow(0.001):
-        if event.get("done") == 3:
+        if isinstance(event, Frame) and event.done == 3:
             os.kill(worker._process.pid, signal.SIGSTOP)
             worker.cancel()
     assert (worker.state, worker.exit_code) == ("cancelled", -signal.SIGKILL)

@@ -19,6 +19,7 @@ from taffeta.gpu_core.check.intersection import intersections
 from taffeta.gpu_core.check.scene_check import to_world
 from taffeta.gpu_core.files import job
 from taffeta.gpu_core.files.point_cache import read_frames
+from taffeta.gpu_core.live.events import Advanced, Ended, Ready
 from taffeta.gpu_core.live.live import Live, neighbourhood
 from taffeta.gpu_core.live.process import JOB, MOVED, LiveProcess, shape_path
 from taffeta.gpu_core.scene.scene import Pins, Scene
@@ -227,12 +228,12 @@ def test_a_hand_holds_one_layer_of_a_fold():
 def test_the_parent_hears_every_answer(folder):
     process = LiveProcess(folder)
     process.begin()
-    assert answer(process)["event"] == "ready"
+    assert isinstance(answer(process), Ready)
     start = shape(folder, 0)
     ball = small_scene(1).colliders[0].positions[0]
     process.grab("sheet", (0.0, 0.0, 0.12), 0.1, 0.9)
     process.step({"collider_000": ball + np.float32(0.001)}, (0.0, 0.0, 0.15))
-    assert answer(process)["event"] == "frame"
+    assert isinstance(answer(process), Advanced)
     assert np.abs(shape(folder, 1) - start).max() > 0.01
     process.release()
     process.kill()
@@ -246,8 +247,8 @@ def test_the_parent_says_how_a_worker_ended(folder):
     answer(process)
     os.kill(process._process.pid, signal.SIGKILL)
     event = answer(process)
-    assert event["event"] == "ended"
-    assert "signal 9 (SIGKILL)" in event["text"]
+    assert isinstance(event, Ended)
+    assert "signal 9 (SIGKILL)" in event.text
     process.step({}, None)  # nobody hears it, and nothing happens
     assert process.poll() == []
 
