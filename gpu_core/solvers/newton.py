@@ -1,9 +1,9 @@
 """Newton's step on the incremental potential, by preconditioned conjugate gradients.
 
 The alternative to the constant H of projective dynamics (`global_step`): the second derivative of all energies at x,
-with negative eigenvalues cut off. Where a sheet swings out of its plane, H counts the whole membrane stiffness against
+with negative eigenvalues cut off. Where a sheet leaves its plane, H counts the whole membrane stiffness against
 a motion that meets almost none, and each local–global iteration moves by a thousandth of what is missing
-(docs/theory/ndb.md, "Why not a constant H").
+(docs/theory/ndb.md, "Newton's matrix, not a constant H").
 """
 
 from __future__ import annotations
