@@ -88,7 +88,7 @@ def _baked_scene(folder: Path) -> tuple[Any, Any]:
     cloth.taffeta.role = "CLOTH"
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "scene.blend"))
     bpy.ops.taffeta.bake()
-    assert status.garment(scene, cloth)[0] is CacheState.READY
+    assert status.of(scene, cloth)[0] is CacheState.READY
     return scene, cloth
 
 

@@ -51,7 +51,7 @@ def _lines(scene: bpy.types.Scene, state: BakeState) -> Iterator[str]:
         yield f"Last frame {state.latest['frame']}: {statistics(state.latest)}"
     yield from (f"Warning: {warning}" for warning in state.warnings)
     for cloth in cloth_objects(scene):
-        found, reason = status.garment(scene, cloth)
+        found, reason = status.of(scene, cloth)
         yield f"Cache of {cloth.name}, {len(getattr(cloth.data, 'vertices', ()))} vertices: {found.value}, {reason}"
     for folder, cloths in place.attached(cloth_objects(scene)).items():
         held = status.held(cloths[0])

@@ -31,7 +31,7 @@ def settle(scene: bpy.types.Scene) -> list[str]:
         if not place.is_temporary(str(folder)):
             continue
         try:
-            to = place.target(scene, garments=cloths)
+            to = place.target(scene, cloths=cloths)
             place.move(folder, to)
             place.claim(to, scene)
         except (CacheError, DiskError, SceneError) as error:

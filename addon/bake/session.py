@@ -42,7 +42,7 @@ class Order:
     """What is to be baked, where it is not everything from the start."""
 
     frames: FrameRange | None = None  #: None takes the scene's range
-    garments: Sequence[bpy.types.Object] | None = None  #: None takes all cloth
+    cloths: Sequence[bpy.types.Object] | None = None  #: None takes all cloth
     folder: Path | None = None  #: of the cache; None takes its place beside the .blend
     blend: Path | None = None  #: the .blend file the result is for, where it is not the open one
     resume: bool = False  #: go on after the last frame
@@ -59,30 +59,30 @@ class Bake:
         every = cloth_objects(scene)
         if not every:
             raise NothingToDoError("No object has the role Cloth: choose it in Properties > Physics > Taffeta")
-        garments = every if order.garments is None else list(order.garments)
+        cloths = every if order.cloths is None else list(order.cloths)
         self.order = order
         self.state = BakeState(phase=Phase.READING)
         self.scene: Scene | None = None
         self.reports: list[dict[str, Any]] = []
         self._blend = order.blend or place.open_file()
-        self._place(scene, garments)
+        self._place(scene, cloths)
         place.refuse_foreign(self.folder, scene, self._blend)
         place.make_writable(self.folder)
         # Numbers outlive undo and renaming, unlike the objects and their names.
         self._scene_uid = scene.session_uid
         assigned = keys.assign(every)
-        self._uids = {assigned[item.name_full]: item.session_uid for item in garments}
-        self._reading: Generator[float, None, Scene] | None = gather_by_frame(context, order.frames, order.garments)
+        self._uids = {assigned[item.name_full]: item.session_uid for item in cloths}
+        self._reading: Generator[float, None, Scene] | None = gather_by_frame(context, order.frames, order.cloths)
         self._process: BakeProcess | None = None
         self._last_words: Event | None = None
 
-    def _place(self, scene: bpy.types.Scene, garments: Sequence[bpy.types.Object]) -> None:
+    def _place(self, scene: bpy.types.Scene, cloths: Sequence[bpy.types.Object]) -> None:
         """The folder; and where it is somebody else's bake that goes on, that one as the source."""
         order = self.order
-        self.folder = order.folder or place.target(scene, order.blend, order.garments)
+        self.folder = order.folder or place.target(scene, order.blend, order.cloths)
         self._source: Path | None = None
         if order.folder is None and (order.resume or order.from_frame is not None):
-            playing = next(iter(place.attached(garments)), None)
+            playing = next(iter(place.attached(cloths)), None)
             if playing is None or playing == self.folder:
                 return
             if place.foreign(playing, scene, self._blend):
@@ -126,7 +126,7 @@ class Bake:
         return self._process.eta if self._process is not None else None
 
     def bakes(self, cloth: bpy.types.Object) -> bool:
-        """Is this one of its garments?"""
+        """Is this one of its cloths?"""
         return cloth.session_uid in self._uids.values()
 
     def _trouble(self, kind: str, error: Exception, culprit: str = "") -> None:

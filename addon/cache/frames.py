@@ -66,7 +66,7 @@ class BakedFrames:
 
 def trouble(scene: bpy.types.Scene, cloth: bpy.types.Object) -> CacheError | None:
     """Why this cloth cannot be finalised, as far as memory knows: cheap enough for drawing, once."""
-    return _trouble(cloth, *status.garment(scene, cloth))
+    return _trouble(cloth, *status.of(scene, cloth))
 
 
 def known_trouble(cloth: bpy.types.Object) -> CacheError | None:

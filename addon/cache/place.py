@@ -41,23 +41,21 @@ def beside(blend: Path, scene: bpy.types.Scene) -> Path:
     return blend.parent / FOLDER / file_stem(blend.stem) / scene_key(scene)
 
 
-def target(
-    scene: bpy.types.Scene, blend: Path | None = None, garments: Sequence[bpy.types.Object] | None = None
-) -> Path:
+def target(scene: bpy.types.Scene, blend: Path | None = None, cloths: Sequence[bpy.types.Object] | None = None) -> Path:
     """Where the next bake of this scene is written, absolute.
 
     Args:
         blend: the .blend file the bake is for; None takes the open one.
-        garments: the cloths that are baked; None or all of them share one place, fewer get one of their own.
+        cloths: the cloths that are baked; None or all of them share one place, fewer get one of their own.
 
     Raises:
         SceneError: no place can be derived, because the .blend was never saved.
     """
     whole, every = _whole(scene, blend), cloth_objects(scene)
-    if garments is None or len(garments) == len(every):
+    if cloths is None or len(cloths) == len(every):
         return whole
     keys = assign(every)
-    chosen = sorted(keys[garment.name_full] for garment in garments)
+    chosen = sorted(keys[cloth.name_full] for cloth in cloths)
     others = f"+{len(chosen) - 1}-{zlib.crc32('/'.join(chosen).encode()):08x}" if len(chosen) > 1 else ""
     return whole / PARTS / (chosen[0] + others)
 

@@ -1,4 +1,4 @@
-"""What each garment's cache is worth, kept in memory: looked up on the disk after bakes and clicks, never to draw.
+"""What each cloth's cache is worth, kept in memory: looked up on the disk after bakes and clicks, never to draw.
 
 A cache is stale as soon as a number differs from what it was baked with; that is compared while drawing. Whether a mesh
 or a motion differs only reading the scene can tell, which `check` does.
@@ -87,13 +87,13 @@ def held(cloth: bpy.types.Object) -> Held:
     return _held.get(_folders.get(own.filepath, Path()), replace(MISSING, reason="Its cache has not been looked at"))
 
 
-def garment(scene: bpy.types.Scene, cloth: bpy.types.Object) -> tuple[CacheState, str]:
+def of(scene: bpy.types.Scene, cloth: bpy.types.Object) -> tuple[CacheState, str]:
     """(state, reason in words) of this cloth's cache for the scene as it is now. Cheap enough for drawing."""
     return _worth(held(cloth), scene, roster.members(scene), {})
 
 
-def garments(scene: bpy.types.Scene) -> list[tuple[bpy.types.Object, CacheState, str]]:
-    """Every cloth of the scene with its `garment`: one look at each object, one comparison a bake."""
+def every(scene: bpy.types.Scene) -> list[tuple[bpy.types.Object, CacheState, str]]:
+    """Every cloth of the scene with its `of`: one look at each object, one comparison a bake."""
     present, reasons = roster.members(scene), dict[int, str]()
     return [(cloth, *_worth(held(cloth), scene, present, reasons)) for cloth in present.cloths]
 
@@ -104,13 +104,13 @@ def _worth(found: Held, scene: bpy.types.Scene, present: Members, reasons: dict[
     if contents is None or found.state in (CacheState.MISSING, CacheState.CORRUPT, CacheState.STALE):
         return found.state, found.reason
     if id(contents) not in reasons:
-        numbers = gather_numbers(scene, present, contents.points, bodies(contents))
+        numbers = gather_numbers(scene, present, contents.points, colliders_of(contents))
         reasons[id(contents)] = why_stale(contents, numbers)
     reason = reasons[id(contents)]
     return (CacheState.STALE, reason) if reason else (found.state, found.reason)
 
 
-def bodies(contents: Contents) -> list[str]:
+def colliders_of(contents: Contents) -> list[str]:
     """Who took part in the bake besides. A cloth baked later does not make it stale."""
     return [entry["name"] for entry in contents.scene.get("colliders", ())]
 
@@ -127,13 +127,13 @@ def why_stale(contents: Contents, asked: Mapping[str, Any]) -> str:
 def check(context: bpy.types.Context) -> None:
     """Read the scene, and every cached frame, to find out what numbers cannot tell: takes as long as reading does."""
     look(context.scene)
-    for folder, garments in place.attached(cloth_objects(context.scene)).items():
+    for folder, simulated in place.attached(cloth_objects(context.scene)).items():
         found = _held[folder]
         if found.contents is None or found.state in (CacheState.MISSING, CacheState.CORRUPT):
             continue
         try:
             cache.verify(folder)
-            asked = job.describe(gather(context, garments=garments, bodies=bodies(found.contents)))
+            asked = job.describe(gather(context, simulated=simulated, played=colliders_of(found.contents)))
             reason = why_stale(found.contents, asked)
         except (CacheError, DiskError) as error:
             _held[folder] = replace(found, state=CacheState.CORRUPT, reason=str(error))

@@ -100,7 +100,7 @@ def _chosen(names: Sequence[str]) -> list[bpy.types.Object]:
 
 
 def _read(cloth: bpy.types.Object) -> BakedFrames:
-    if status.garment(bpy.context.scene, cloth)[0] is CacheState.MISSING:
+    if status.of(bpy.context.scene, cloth)[0] is CacheState.MISSING:
         raise CommandError(Exit.NOTHING_TO_DO, str(baked_frames.trouble(bpy.context.scene, cloth)), cloth.name)
     return baked_frames.read(bpy.context, cloth)
 

@@ -1,6 +1,6 @@
 """The command line: bake, check, free, export, job, run, fetch, info, sample.
 
-Exit codes: 0 done, 1 a checked frame intersects, 2 usage, 3 the scene, its device or its disk must be mended,
+Exit codes: 0 done, 1 a checked frame intersects, 2 usage, 3 the scene, its device or its disk must be fixed,
 4 nothing to do, 5 cancelled, 6 solver failure. With --json standard output is one JSON object and nothing else.
 """
 

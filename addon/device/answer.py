@@ -16,7 +16,7 @@ class Exit(IntEnum):
     DONE = 0
     INTERSECTING = 1
     USAGE = 2
-    BAD_SCENE = 3  #: the scene, its device or its disk must be mended
+    BAD_SCENE = 3  #: the scene, its device or its disk must be fixed
     NOTHING_TO_DO = 4
     CANCELLED = 5
     SOLVER_FAILURE = 6

@@ -23,7 +23,11 @@ SLICE = 0.04  #: s of reading per tick; the interface answers in between
 
 SCOPES = (
     ("ALL", "All", "Every cloth of the scene, together"),
-    ("SELECTED", "Selected", "The selected cloth; the others are bodies where they are baked, and else take no part"),
+    (
+        "SELECTED",
+        "Selected",
+        "The selected cloth; other cloth acts as a collider if it has a cache and is ignored if not",
+    ),
     ("STALE", "Stale", "The cloth whose cache is missing, partial, damaged, or of another scene than this"),
 )
 PANELS = {"PROPERTIES": "WINDOW", "VIEW_3D": "UI"}  #: editors that show a bake, and in which of their regions
@@ -136,18 +140,18 @@ class TAFFETA_OT_bake(Ticking):
     def _order(self, context: bpy.types.Context) -> session.Order:
         """Raises NothingToDoError."""
         scene = context.scene
-        garments = None
+        cloths = None
         if self.scope == "SELECTED":
-            garments = [cloth for cloth in cloth_objects(scene) if cloth.select_get()]
-            if not garments:
+            cloths = [cloth for cloth in cloth_objects(scene) if cloth.select_get()]
+            if not cloths:
                 raise session.NothingToDoError("No cloth is selected")
         elif self.scope == "STALE":
             status.check(context)
-            garments = [cloth for cloth, state, _ in status.garments(scene) if state is not CacheState.READY]
-            if not garments:
+            cloths = [cloth for cloth, state, _ in status.every(scene) if state is not CacheState.READY]
+            if not cloths:
                 raise session.NothingToDoError("Nothing is stale: every cache is ready")
         frame = scene.frame_current if self.from_current else None
-        return session.Order(garments=garments, resume=self.resume, from_frame=frame)
+        return session.Order(cloths=cloths, resume=self.resume, from_frame=frame)
 
     def _finish(self, context: bpy.types.Context) -> set[str]:
         self._remove_timer(context)
@@ -233,7 +237,7 @@ class TAFFETA_OT_check(Greyed):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         status.check(context)
-        found = status.garments(context.scene)
+        found = status.every(context.scene)
         bad = [f"{cloth.name}: {reason}" for cloth, state, reason in found if state is not CacheState.READY]
         for line in bad:
             self.report({"WARNING"}, line)

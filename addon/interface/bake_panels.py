@@ -84,7 +84,7 @@ def draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 def _draw_buttons(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row = layout.row(align=True)
     row.operator("taffeta.bake", icon="PHYSICS")
-    if any(state is CacheState.PARTIAL for _, state, _ in status.garments(context.scene)):
+    if any(state is CacheState.PARTIAL for _, state, _ in status.every(context.scene)):
         row.operator("taffeta.bake", text="Resume").resume = True
     row.operator("taffeta.free", icon="TRASH")
     row = layout.row(align=True)
@@ -124,8 +124,8 @@ def statistics_lines(state: BakeState) -> list[str]:
 
 
 def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bpy.types.Object) -> None:
-    """State, reason, size and folder of one garment's cache."""
-    state, reason = status.garment(context.scene, cloth)
+    """State, reason, size and folder of one cloth's cache."""
+    state, reason = status.of(context.scene, cloth)
     if session.baking(cloth):
         layout.label(text=BAKING, icon="TIME")
     else:

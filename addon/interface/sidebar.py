@@ -32,13 +32,13 @@ class ClothSidebarPanel(SidebarPanel):
         return bool(roster.members(context.scene).cloths)
 
 
-class TAFFETA_PT_sidebar_garments(SidebarPanel, bpy.types.Panel):
-    bl_label = "Garments"
+class TAFFETA_PT_sidebar_cloths(SidebarPanel, bpy.types.Panel):
+    bl_label = "Cloths"
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, garments = self.layout, status.garments(context.scene)
+        layout, cloths = self.layout, status.every(context.scene)
         column = layout.column(align=True)
-        for cloth, state, _ in garments[:ROWS_SHOWN]:
+        for cloth, state, _ in cloths[:ROWS_SHOWN]:
             row = column.row(align=True)
             row.operator("taffeta.select", text=cloth.name, icon="MOD_CLOTH").name = cloth.name
             row.prop(cloth.taffeta.cloth, "preset", text="")
@@ -46,24 +46,24 @@ class TAFFETA_PT_sidebar_garments(SidebarPanel, bpy.types.Panel):
                 row.label(text="Baking", icon="TIME")
             else:
                 row.label(text=state.value.capitalize(), icon=ICONS[state])
-        _draw_rest(layout, len(garments))
-        if not garments:
+        _draw_rest(layout, len(cloths))
+        if not cloths:
             layout.label(text="No object is cloth yet")
             layout.operator("taffeta.quick_cloth", icon="MOD_CLOTH")
 
 
-class TAFFETA_PT_sidebar_bodies(ClothSidebarPanel, bpy.types.Panel):
-    bl_label = "Bodies"
+class TAFFETA_PT_sidebar_colliders(ClothSidebarPanel, bpy.types.Panel):
+    bl_label = "Colliders"
 
     def draw(self, context: bpy.types.Context) -> None:
-        bodies = roster.members(context.scene).colliders
+        colliders = roster.members(context.scene).colliders
         column = self.layout.column(align=True)
-        for body in bodies[:ROWS_SHOWN]:
+        for collider in colliders[:ROWS_SHOWN]:
             row = column.row(align=True)
-            row.operator("taffeta.select", text=body.name, icon="MOD_PHYSICS").name = body.name
-            row.prop(body.taffeta.collider, "thickness", text="")
-        _draw_rest(self.layout, len(bodies))
-        if not bodies:
+            row.operator("taffeta.select", text=collider.name, icon="MOD_PHYSICS").name = collider.name
+            row.prop(collider.taffeta.collider, "thickness", text="")
+        _draw_rest(self.layout, len(colliders))
+        if not colliders:
             self.layout.label(text="The cloth meets nothing but itself")
 
 
@@ -78,14 +78,14 @@ class TAFFETA_PT_sidebar_cache(ClothSidebarPanel, bpy.types.Panel):
     bl_label = "Cache"
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, garments = self.layout, status.garments(context.scene)
-        for cloth, state, reason in garments[:ROWS_SHOWN]:
+        layout, cloths = self.layout, status.every(context.scene)
+        for cloth, state, reason in cloths[:ROWS_SHOWN]:
             if session.baking(cloth):
                 layout.label(text=f"{cloth.name}: {BAKING.lower()}", icon="TIME")
             else:
                 message(layout, context, f"{cloth.name}: {reason or state.value}", ICONS[state])
-        _draw_rest(layout, len(garments))
-        caches = _caches(cloth for cloth, _, _ in garments)
+        _draw_rest(layout, len(cloths))
+        caches = _caches(cloth for cloth, _, _ in cloths)
         if caches:
             free = min(held.free for held in caches)
             layout.label(text=f"{amount(sum(held.size for held in caches))}, {amount(free)} free on the disk")
@@ -134,8 +134,8 @@ def _caches(cloths: Iterable[bpy.types.Object]) -> list[Held]:
 
 
 CLASSES = (
-    TAFFETA_PT_sidebar_garments,
-    TAFFETA_PT_sidebar_bodies,
+    TAFFETA_PT_sidebar_cloths,
+    TAFFETA_PT_sidebar_colliders,
     TAFFETA_PT_sidebar_bake,
     TAFFETA_PT_sidebar_cache,
     TAFFETA_PT_sidebar_checks,

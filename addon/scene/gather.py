@@ -46,21 +46,21 @@ def collider_objects(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 def gather(
     context: bpy.types.Context,
     frames: FrameRange | None = None,
-    garments: Sequence[bpy.types.Object] | None = None,
-    bodies: Collection[str] | None = None,
+    simulated: Sequence[bpy.types.Object] | None = None,
+    played: Collection[str] | None = None,
 ) -> Scene:
     """Read the whole scene at once.
 
     Args:
         frames: first and last frame; None takes the scene's range.
-        garments: the cloths that are simulated; None takes all. The others are bodies where they play a cache, and
-            otherwise take no part.
-        bodies: names of the others that may be bodies; None: all of them.
+        simulated: the cloths that are simulated; None takes all. The others act as colliders where they play a cache,
+            and otherwise take no part.
+        played: names of the others that may act as colliders; None: all of them.
 
     Raises:
         SceneError: names the object and the remedy.
     """
-    steps = gather_by_frame(context, frames, garments, bodies)
+    steps = gather_by_frame(context, frames, simulated, played)
     while True:
         try:
             next(steps)
@@ -71,8 +71,8 @@ def gather(
 def gather_by_frame(
     context: bpy.types.Context,
     frames: FrameRange | None = None,
-    garments: Sequence[bpy.types.Object] | None = None,
-    bodies: Collection[str] | None = None,
+    simulated: Sequence[bpy.types.Object] | None = None,
+    played: Collection[str] | None = None,
 ) -> Generator[float, None, Scene]:
     """Read one frame at each `next`, which gives the share done in 0..1; the return value is the Scene.
 
@@ -85,10 +85,10 @@ def gather_by_frame(
     cloth_keys = keys.assign(cloth_objects(scene))
     with ExitStack() as undo:
         undo.enter_context(_current_frame_kept(scene))
-        simulated = cloth_objects(scene) if garments is None else list(garments)
+        simulated = cloth_objects(scene) if simulated is None else list(simulated)
         players = [item for item in cloth_objects(scene) if item not in simulated and modifier.find(item)]
-        if bodies is not None:
-            players = [item for item in players if item.name in bodies]
+        if played is not None:
+            players = [item for item in players if item.name in played]
         cloths = [ClothReader(item, settings, cloth_keys[item.name_full]) for item in simulated]
         colliders = [
             *(ColliderReader(item, settings) for item in collider_objects(scene)),
@@ -132,18 +132,18 @@ def gather_settings(scene: bpy.types.Scene, frames: FrameRange | None = None) ->
 
 
 def gather_numbers(
-    scene: bpy.types.Scene, present: Members, simulated: Collection[str], bodies: Collection[str]
+    scene: bpy.types.Scene, present: Members, simulated: Collection[str], played: Collection[str]
 ) -> dict[str, Any]:
     """What `job.describe` says of the scene, without the arrays: cheap enough for drawing.
 
     Args:
         present: the scene's members.
         simulated: cache keys of the cloths that were baked.
-        bodies: names of cloths that took part as bodies.
+        played: names of cloths that acted as colliders.
     """
     assigned = keys.assign(present.cloths)
     items = [item for item in present.cloths if assigned[item.name_full] in simulated]
-    players = [item for item in present.cloths if item.name in bodies and item not in items]
+    players = [item for item in present.cloths if item.name in played and item not in items]
     return {
         "settings": plain(gather_settings(scene)),
         "cloths": [

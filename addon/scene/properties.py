@@ -303,15 +303,15 @@ class SceneProperties(bpy.types.PropertyGroup):
     solver: EnumProperty(
         name="Solver",
         description="The method that computes the motion",
-        items=(("NDB", "NDB", "Non-distance barriers with subspace reuse"),),
+        items=(("NDB", "NDB", "Non-distance barriers; by default solved with Newton's method"),),
         default="NDB",
     )
     preset: EnumProperty(
         name="Variant",
         description="Which choices the solver makes where the published method leaves several",
         items=(
-            ("DEFAULT", "Default", "What proved robust"),
-            ("PAPER", "Paper", "As published, for comparison"),
+            ("DEFAULT", "Default", "Newton's method, with the choices that measured best"),
+            ("PAPER", "Paper", "Constant matrix and subspace reuse, as published: for comparison"),
         ),
         default="DEFAULT",
     )

@@ -138,7 +138,7 @@ class ColliderReader(Reader):
 
 
 class PlayedReader(ColliderReader):
-    """A cloth that was baked before and is a body for the others."""
+    """A cloth that was baked before and acts as a collider for the others."""
 
     @property
     def surface(self) -> bpy.types.PropertyGroup:

@@ -1,4 +1,4 @@
-"""What Live has to be told of the scene as it is now: bodies, pins, and the spaces of the cloths' objects."""
+"""What Live has to be told of the scene as it is now: colliders, pins, and the spaces of the cloths' objects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Surroundings:
         self._colliders = [item.session_uid for item in present.colliders]
         self._pinned = {k: cloth.pins.vertices for k, cloth in enumerate(scene.cloths) if cloth.pins is not None}
         self._places: dict[str, Place] = {
-            **{f"collider_{k:03}": np.asarray(body.positions[0]) for k, body in enumerate(scene.colliders)},
+            **{f"collider_{k:03}": np.asarray(item.positions[0]) for k, item in enumerate(scene.colliders)},
             **{f"pins_{k:03}": cloth.pins.targets[0] for k, cloth in enumerate(scene.cloths) if cloth.pins is not None},
             **{f"space_{k:03}": np.asarray(cloth.world_to_object)[0] for k, cloth in enumerate(scene.cloths)},
         }

@@ -20,14 +20,14 @@ from .moment import State, ndb_of
 PAPER_FEWER = (0.25, 0.30)
 KAPPAS = (0.1, 1.0, 10.0)
 SAMPLES = (1, 3, 6)
-MOST = 60  #: LG iterations a step
+MOST = 60  #: iterations a step
 
 
 @dataclass
 class Run:
     """Sums over a motion."""
 
-    iterations: list[int]  #: LG iterations of a step, by frame
+    iterations: list[int]  #: iterations of a step, by frame
     steps: int = 0
     unfinished: int = 0
     full_ccds: int = 0
@@ -121,7 +121,7 @@ def measure(quick: bool) -> Measured:
             unfinished_share.append(min((found.unfinished / found.steps for found in distance), default=1.0))
             spread[name, system] = max(ndb) / min(ndb) - 1.0
             panels.append(
-                Panel(f"{name}, {system}: LG iterations a step", "frame", "iterations", [
+                Panel(f"{name}, {system}: iterations a step", "frame", "iterations", [
                     Curve(label, list(range(1, 1 + len(found.iterations))), [float(k) for k in found.iterations])
                     for label, found in runs.items() if "3" not in label])
             )  # fmt: skip
@@ -132,7 +132,7 @@ def measure(quick: bool) -> Measured:
         "scene",
         "matrix",
         "barrier",
-        "LG a step",
+        "iterations a step",
         "full CCDs a step",
         "unfinished steps",
         "largest stretch",
@@ -145,7 +145,7 @@ def measure(quick: bool) -> Measured:
             f"{s.settings.frames - 1}"
             for name, (s, frame) in scenes(quick).items()
         )
-        + f", h = 1/192 s, all from the same state in contact; filter by vertex, tolerance 0.2 m/s, at most {MOST} LG "
+        + f", h = 1/192 s, all from the same state in contact; filter by vertex, tolerance 0.2 m/s, at most {MOST} "
         "iterations a step. `pd_ipc` differs in the weight and the full CCD of each iteration only; the best of "
         "three κ counts."
     )
@@ -159,7 +159,7 @@ def judge(n: dict[str, float]) -> Verdict:
     )
     return Verdict(
         word([n["least_fewer"] >= low, n["unfinished"] < 0.5, n["spread"] <= 0.1]),
-        f"NDB with one sample takes fewer LG iterations than the best distance barrier by ({each}; negative: more). "
+        f"NDB with one sample takes fewer iterations than the best distance barrier by ({each}; negative: more). "
         f"Between 1, 3 and 6 samples the iterations differ by at most {100 * n['spread']:.0f} %. But the best "
         f"distance barrier leaves {100 * n['unfinished']:.0f} % of its steps unfinished at the cap, so the numbers "
         "say that it does not converge here; the paper's 25 % to 30 % between two methods that do is neither "

@@ -14,7 +14,7 @@ from ..stress.piled import spout
 from .claim import Claim, Curve, Measured, Panel, Table, Verdict, word
 
 CAPS = (50, 25, 5)
-INNER = 5  #: LG iterations between two full CCDs
+INNER = 5  #: iterations between two full CCDs
 NEAR = 0.005  #: m rms from the converged run that counts as nearly identical, over the run
 #: The paper's constant H, and its filter of one t for all; sweeps and barrier law are ours, for its own diverge.
 PAPER_LIKE = NdbParameters().replaced(
@@ -37,7 +37,7 @@ class Run:
 
 
 def capped(parameters: NdbParameters, iterations: int) -> NdbParameters:
-    """At most so many LG iterations a step."""
+    """At most so many iterations a step."""
     inner = min(INNER, iterations)
     return parameters.replaced(
         inner_iterations=inner,
@@ -110,7 +110,7 @@ def measure(quick: bool) -> Measured:
     ]  # fmt: skip
     ran = (
         f"{len(reference.positions[0])} vertices of cotton on the teapot's spout, {len(frames) - 1} frames of 1/24 s, "
-        f"h = 1/192 s, at most 50, 25 or 5 LG iterations a step with a full CCD after each {INNER}. Reference: "
+        f"h = 1/192 s, at most 50, 25 or 5 iterations a step with a full CCD after each {INNER}. Reference: "
         "Newton, up to 400 iterations a step at 0.05 m/s."
     )
     head = ("choice, iterations", "mean distance, mm", "at the end, mm", "largest rms speed, m/s", "largest stretch",

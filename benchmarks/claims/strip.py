@@ -21,7 +21,7 @@ RANK = 30
 PAPER_SWEEPS, PAPER_WITHOUT = 20, 1000
 #: No warm start, so that the global solve has all of the step's motion to find.
 COLD = CONSTANT.replaced(warm_iterations=0, guess="inertial")
-LG, FRAMES = 3, 15  #: local–global iterations a step of the simulation; its length, at 25 frames/s
+ITERATIONS, FRAMES = 3, 15  #: local–global iterations a step of the simulation; its length, at 25 frames/s
 
 
 def measure(quick: bool) -> Measured:
@@ -59,7 +59,7 @@ def measure(quick: bool) -> Measured:
         f"A strip of {vertices} vertices ({3 * vertices} DOF), 1 m × 0.16 m, held at one end, κ = 160 N/m, bending "
         "100 × Table 1's, h = 1/150 s; the first global solve of a step 0.2 s into the fall, from the inertial "
         f"guess, float64. Error: ‖Δx − Δx*‖/‖Δx*‖. ω = 1.33/λ_max. The simulation: {tips['tip_vertices']:.0f} "
-        f"vertices, {LG} LG a step."
+        f"vertices, {ITERATIONS} iterations a step."
     )
     head = ("", "error after 20", "after 100", "at the end", "end, iterations", "iterations to 1 %")
     return Measured(ran, numbers, [Table(head, rows), _tip_table(tips)], panels)
@@ -92,7 +92,7 @@ def _tips(count: int, quick: bool) -> dict[str, float]:
         scene = strip(count, FRAMES)
         parameters = COLD.replaced(
             large_rank=rank, small_rank=rank, relaxation="jacobi", sweeps=max(2, 2 * iterations),
-            inner_iterations=LG, inner_tolerance=1e-9, outer_iterations=1,
+            inner_iterations=ITERATIONS, inner_tolerance=1e-9, outer_iterations=1,
         )  # fmt: skip
         simulator = Simulator(scene, select("cpu"), parameters)
         if name == "exact":

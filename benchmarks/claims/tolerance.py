@@ -30,7 +30,7 @@ PAPER = {
 
 @dataclass
 class Run:
-    iterations: float  #: LG a step
+    iterations: float  #: iterations a step
     seconds: float  #: a step
     unfinished: int
     steps: int
@@ -95,7 +95,7 @@ def measure(quick: bool) -> Measured:
                 numbers[f"{name}, {kind}, {rate:g}, {tolerance:g}"] = found.iterations
                 numbers[f"bad {name}, {kind}, {rate:g}, {tolerance:g}"] = float(state != "–")
             panels.append(
-                Panel(f"{name}, {kind}", "tolerance, unit size", "LG a step", [
+                Panel(f"{name}, {kind}", "tolerance, unit size", "iterations a step", [
                     Curve(f"1/{rate:.0f} s", [t for r, t in made if r == rate],
                           [found.iterations for (r, _), found in made.items() if r == rate])
                     for rate in RATES if (rate, TOLERANCES[0]) in made], "xy")
@@ -106,7 +106,8 @@ def measure(quick: bool) -> Measured:
         "a step, 300 while cloth is beyond its strain limit. Jittery or damped: the positions' second difference at "
         "25 frames/s is 30 % above or below that of Newton's run at 1/150 s and 1e-4."
     )
-    head = ("scene", "matrix", "h, s", "‖Δx‖", "LG a step", "paper's LG", "ms a step", "unfinished", "largest stretch",
+    head = ("scene", "matrix", "h, s", "‖Δx‖", "iterations a step", "paper's iterations",
+            "ms a step", "unfinished", "largest stretch",
             "second difference, m/s", "")  # fmt: skip
     return Measured(ran, numbers, [Table(head, rows)], panels)
 
@@ -128,8 +129,8 @@ def judge(n: dict[str, float]) -> Verdict:
         wrong = [_mean(of, tolerance, "bad ") for tolerance in (TOLERANCES[0], TOLERANCES[-1])]
         fewer[kind], bad[kind] = mean[0] > mean[1], wrong
         texts.append(
-            f"{kind}: {mean[0]:.3g} LG a step at 1e-4 and {mean[1]:.3g} at 1e-2, of the runs {100 * wrong[0]:.0f} % "
-            f"and {100 * wrong[1]:.0f} % jittery, damped or failed"
+            f"{kind}: {mean[0]:.3g} iterations a step at 1e-4 and {mean[1]:.3g} at 1e-2, of the runs "
+            f"{100 * wrong[0]:.0f} % and {100 * wrong[1]:.0f} % jittery, damped or failed"
         )
     return Verdict(
         word([fewer["constant H"], bad["constant H"][0] == 0.0, bad["constant H"][1] > 0.0]), "; ".join(texts) + "."

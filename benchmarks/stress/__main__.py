@@ -27,7 +27,7 @@ from .scenes import SCENES
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "stress.json"
 HEADER = (
     f"{'scene':18}{'vertices':>9}{'frames':>9}{'intersect':>10}{'released':>9}{'late':>6}{'unfinished':>12}"
-    f"{'stretch':>9}{'gap mm':>8}{'LG/step':>9}{'s/frame':>9}{'rms mm/s':>10}  bodies"
+    f"{'stretch':>9}{'gap mm':>8}{'iterations':>11}{'s/frame':>9}{'rms mm/s':>10}  arrived"
 )
 
 
@@ -49,7 +49,7 @@ def row(result: Result) -> str:
     return (
         f"{result.scene:18}{result.vertices:9d}{result.frames_done:5d}/{result.frames:<3d}{bad:10d}"
         f"{result.released_frames:9d}{result.late_steps:6d}{result.unfinished_steps:7d}/{result.steps:<4d}"
-        f"{result.largest_stretch:9.3f}{1e3 * result.smallest_gap:8.3f}{result.iterations_per_step:9.1f}"
+        f"{result.largest_stretch:9.3f}{1e3 * result.smallest_gap:8.3f}{result.iterations_per_step:11.1f}"
         f"{result.seconds_per_frame:9.2f}{1e3 * result.rms_speed_at_end:10.1f}"
         f"  {'arrived' if result.bodies_arrived else 'LATE'}{'  cut off ' + result.cut_off if result.cut_off else ''}"
     )

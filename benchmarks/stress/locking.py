@@ -104,7 +104,7 @@ def row(result: Locking) -> str:
     return (
         f"{result.scene:18}{result.filter:8}{result.vertices:9d}{result.frames:7d}{result.fallen:8.4f}"
         f"{result.unfinished_steps:6d}/{result.steps:<5d}{result.halved_steps:7d}{result.late_steps:6d}"
-        f"{result.faults:8d}{result.largest_stretch:9.3f}{result.iterations_per_step:9.1f}"
+        f"{result.faults:8d}{result.largest_stretch:9.3f}{result.iterations_per_step:11.1f}"
         f"{result.seconds_per_frame:9.2f}"
     )
 
@@ -120,7 +120,7 @@ def main() -> None:
     options = parser.parse_args()
     print(
         f"{'scene':18}{'filter':8}{'vertices':>9}{'frames':>7}{'fallen':>8}{'unfinished':>12}{'halved':>7}{'late':>6}"
-        f"{'faults':>8}{'stretch':>9}{'LG/step':>9}{'s/frame':>9}"
+        f"{'faults':>8}{'stretch':>9}{'iterations':>11}{'s/frame':>9}"
     )
     for name in options.names or ("spout", "funnel", "jaws", "armpit"):
         for filter_ in ("vertex", "global"):

@@ -26,10 +26,10 @@ class Certificate:
     smallest_gap: float | None = None  #: of any pair, m; None where nothing is near
     steps: int = 0
     unfinished_steps: int = 0  #: steps that ran out of iterations
-    late_steps: int = 0  #: steps at whose end a body had not arrived
+    late_steps: int = 0  #: steps at whose end a collider or hard pin had not arrived
     strained_steps: int = 0  #: steps that ended with cloth beyond its strain limit
     heated_steps: int = 0  #: steps that gave cloth which nothing holds more energy than it had
-    released: tuple[str, ...] = ()  #: bodies that had no room, and objects that cross since
+    released: tuple[str, ...] = ()  #: colliders and pins that had no room, and objects that cross since
     faults: tuple[str, ...] = ()  #: objects that cross although nothing was released there
     tangled: int = 0  #: pairs left alone because they intersect since the start or a release
 

@@ -57,7 +57,7 @@ class SceneCheck:
         self.scene = scene
         objects: list[Cloth | Collider] = [*scene.cloths, *scene.colliders]
         self.names = [entry.name for entry in objects]
-        sizes = [len(cloth.positions) for cloth in scene.cloths] + [body.positions.shape[1] for body in scene.colliders]
+        sizes = [len(cloth.positions) for cloth in scene.cloths] + [item.positions.shape[1] for item in scene.colliders]
         self.vertex_start = np.cumsum([0, *sizes])
         self.triangle_start = np.cumsum([0, *(len(entry.triangles) for entry in objects)])
         self.collider_start = int(self.vertex_start[len(scene.cloths)])
@@ -94,8 +94,8 @@ class SceneCheck:
                 text = f"the frame has {len(positions)} vertices, the mesh {len(cloth.positions)}"
                 raise ValueError(f"{cloth.name}: {text}")
         worlds = [to_world(cloth, positions, index) for cloth, positions in zip(cloths, cached, strict=True)]
-        bodies = [body.positions[index if body.animated else 0] for body in self.scene.colliders]
-        return np.concatenate([*worlds, *(np.asarray(positions, np.float64) for positions in bodies)])
+        posed = [item.positions[index if item.animated else 0] for item in self.scene.colliders]
+        return np.concatenate([*worlds, *(np.asarray(positions, np.float64) for positions in posed)])
 
     def _finding(self, frame: int, vertices: Array, edge: int, triangle: int) -> Finding:
         ends = self.edges[edge]

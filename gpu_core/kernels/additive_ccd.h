@@ -130,10 +130,10 @@ FUNCTION float impact_without(const int *corner, const vec *x, const vec *taken,
 
 // One round of the filter. taken: where the vertices go with the fractions so far, x + fraction · (x1 − x): CCD runs on
 // exactly these positions, so the rounding of the fractions is nobody's concern.
-// fraction: how much of its motion each vertex may take (bits of a float in [0, 1]). held: 1 = body or hard pin.
+// fraction: how much of its motion each vertex may take (bits of a float in [0, 1]). held: 1 = collider or hard pin.
 // A pair that collides lowers the fraction of at least one corner that moves in `lowered`. own = 1 scales each corner's
 // own fraction, which leaves this pair clean for certain. own = 0 asks only those to wait that approach, the fastest
-// first; bodies and pins only for what they would hit if the cloth did not come to meet them: cloth gives way.
+// first; colliders and pins only for what they would hit if the cloth did not come to meet them: cloth gives way.
 KERNEL void filter_pair(int i, const int *feature OF(2 * count), const int *corner OF(4 * count),
                         const vec *x OF(vertices), const vec *taken OF(vertices), const float *offset OF(count),
                         const int *held OF(vertices), const int *fraction OF(vertices), int first_round, int own,
@@ -150,17 +150,18 @@ KERNEL void filter_pair(int i, const int *feature OF(2 * count), const int *corn
     int waits = own ? 0 : approaching(c, x, taken, edges, t), cloth = 0;
     for (int k = 0; k < 4; ++k)
         if (!held[c[k]]) cloth |= waits & 1 << k;
-    float most = 0.0f, body = waits == cloth ? 2.0f : impact_without(c, x, taken, edges, offset[i], cloth);
+    float most = 0.0f, other = waits == cloth ? 2.0f : impact_without(c, x, taken, edges, offset[i], cloth);
     for (int k = 0; k < 4; ++k)
         if (cloth >> k & 1) most = maximum(most, f[k]);
     for (int k = 0; k < 4; ++k) {
         if (waits != 0 && !(waits >> k & 1)) continue;
-        float allowed = waits == 0 ? t * f[k] : cloth >> k & 1 ? t * most : body * f[k];
+        float allowed = waits == 0 ? t * f[k] : cloth >> k & 1 ? t * most : other * f[k];
         ATOMIC_MINIMUM(lowered + c[k], float_as_int(safety * allowed));
     }
 }
 
-// A body does not bend because one of its vertices was stopped: the smallest fraction of each body's vertices that move,
+// A collider does not bend because one of its vertices was stopped. So this finds the smallest fraction of each collider's
+// vertices that move.
 KERNEL void slowest_of_collider(int v, const int *collider OF(count), const vec *x OF(count), const vec *x1 OF(count),
                                 const int *fraction OF(count), int *slowest OF(colliders))
 {
@@ -168,14 +169,14 @@ KERNEL void slowest_of_collider(int v, const int *collider OF(count), const vec 
     if (collider[v] >= 0 && (a.x != b.x || a.y != b.y || a.z != b.z)) ATOMIC_MINIMUM(slowest + collider[v], fraction[v]);
 }
 
-// becomes the fraction of all.
+// Gives every vertex of a collider the smallest fraction, `slowest`.
 KERNEL void share_fraction(int v, const int *collider OF(count), const int *slowest OF(colliders),
                            int *fraction OF(count))
 {
     if (collider[v] >= 0) fraction[v] = slowest[collider[v]];
 }
 
-// Time of impact of each pair when everything moves from x to x1 at one pace; 2 where nothing is hit.
+// Time of impact of each pair when everything moves from x to x1 with a common time parameter; 2 where nothing is hit.
 KERNEL void pair_impact(int i, const int *feature OF(2 * count), const int *corner OF(4 * count),
                         const vec *x OF(vertices), const vec *x1 OF(vertices), const float *offset OF(count),
                         float *time OF(count))

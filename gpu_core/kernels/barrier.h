@@ -157,7 +157,7 @@ KERNEL void partial_ccd(int i, const int *feature OF(2 * count), const int *corn
 // kept: the part of the slip that friction bears now, at weight 1: the hold of the next step.
 // share_k, stiffness_k: factor of `correction` in the residual of corner k, and its entry of ΔH.
 // curvature: stiffness of the pair as one spring, N/m: x along n, y across n and the slip, z along the slip. While a pair
-// slips faster from iteration to iteration, friction is a constant force and z = 0 (else a body at rest would start to
+// slips faster from iteration to iteration, friction is a constant force and z = 0 (else cloth at rest would start to
 // slide by a share of what is missing in each iteration, and look converged); else z is the secant, which never overshoots.
 // slide: direction of the slip; in w its length, in and out.
 // by_mass = 0: weight w|c_k|, each side moved as a rigid body (forces of a pair sum to zero); 1: ∝ c/m, the paper's.

@@ -32,7 +32,7 @@ FUNCTION float widened(float inflation, float a, float b)
     return inflation + BORDER * (maximum(fabsf(a), fabsf(b)) + inflation);
 }
 
-// Box of the ways of `size` corners from x0 to x1; free: (vertices) 1 where any part may be taken, 0 where all go at one pace.
+// Box of the ways of `size` corners from x0 to x1; free: (vertices) 1 where any part may be taken, 0 where all share one time.
 FUNCTION void sweep(const int *corners, int size, const vec *x0, const vec *x1, const int *free, float inflation, vec *box)
 {
     for (int k = 0; k < size; ++k) {
@@ -225,8 +225,8 @@ KERNEL void candidates(int i, const int *patches OF(2 * count), const vec *patch
     if (!writing) start[i] = out.count;
 }
 
-// How far a vertex on its way x0 → x1 strays at most from where it was looked for, and rounding: from its way `from` → `to`
-// if it is free, and from the end of that, where all are at once, if it is not.
+// How far a vertex on its way x0 → x1 strays at most from where it was looked for, and rounding: from its way
+// `way_start` → `way_end` if it is free, and from the end of that, where all are at once, if it is not.
 KERNEL void sweep_stray(int v, const vec *x0 OF(count), const vec *x1 OF(count), const vec *way_start OF(count),
                         const vec *way_end OF(count), const int *free OF(count), float *stray OF(count))
 {

@@ -40,8 +40,8 @@ FUNCTION contact_range range_of(const int *c, bool edges, const vec *rest, const
 }
 
 // room: by how much the candidate's sides stay farther apart than their range, for certain, in the motion from x to x1, in
-// which all go at one pace but for the free vertices, which may take any fraction: along the direction between the sides'
-// middles (cheap, and enough for most) or their closest points. At one pace a gap along a direction is the least difference of
+// which all share one time parameter but for the free vertices, which may take any fraction: along the direction between the sides'
+// middles (cheap, and enough for most) or their closest points. With one time a gap along a direction is the least difference of
 // numbers that change evenly, so it is never less than at one of the ends. most_range: what no pair's range is beyond.
 // enough: more than this need not be known exactly.
 KERNEL void candidate_room(int i, const int *feature OF(2 * count), const int *corner OF(4 * count),

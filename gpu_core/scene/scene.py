@@ -86,7 +86,7 @@ class Cloth:
 
 @dataclass(frozen=True)
 class Collider:
-    """A body that cloth must not enter; it moves as its frames say and feels nothing."""
+    """An obstacle that cloth must not enter. It follows its frames and is not pushed back: coupling is one-way."""
 
     name: str
     triangles: IntArray  #: (T, 3)

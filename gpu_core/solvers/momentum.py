@@ -21,7 +21,7 @@ FLAT = 1e-6  #: moment of inertia, relative to the largest, about which a group 
 
 
 class Momentum:
-    """Groups of cloths that touch each other, and whether a pin or a body holds them."""
+    """Groups of cloths that touch each other, and whether a pin or a collider holds them."""
 
     def __init__(self, backend: Backend, vertices: VertexData, pin_stiffness: Any, cloths: Sequence[int]) -> None:
         """pin_stiffness: (N,) of soft pins. cloths: first vertex of each cloth, and N."""
@@ -48,7 +48,7 @@ class Momentum:
         return lacking
 
     def loose(self, contacts: Contacts | None) -> list[Any]:
-        """The vertices of each group of cloths that touch each other and that neither pins nor bodies hold."""
+        """The vertices of each group of cloths that touch each other and that neither pins nor colliders hold."""
         xp = self.backend.xp
         return [
             xp.concatenate([xp.arange(self.cloths[k], self.cloths[k + 1]) for k in group])
@@ -83,7 +83,7 @@ class Momentum:
         return [[k for k in range(count) if group[k] == g] for g in sorted(set(group)) if not held[g]]
 
     def _touching(self, contacts: Contacts | None) -> list[tuple[int, int]]:
-        """Distinct pairs of cloths, lower number first, with an active contact; a body's number is the count."""
+        """Distinct pairs of cloths, lower number first, with an active contact; a collider's number is the count."""
         if contacts is None:
             return []
         xp, count = self.backend.xp, len(self.pinned)

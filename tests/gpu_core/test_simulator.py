@@ -340,7 +340,7 @@ def test_a_state_of_another_mesh_is_refused():
         (lambda c: replace(c, pins=Pins(np.array([99], np.int32), np.zeros((1, 1, 3)))), "pin"),
     ],
 )
-def test_a_bad_cloth_is_refused_with_its_name_and_the_mend(break_it, words):
+def test_a_bad_cloth_is_refused_with_its_name_and_the_remedy(break_it, words):
     with pytest.raises(SceneError, match=words) as caught:
         Scene((break_it(free_sheet()),)).validate()
     assert caught.value.object == "Sheet"

@@ -39,8 +39,8 @@ def unsaved(scene, make_cloth, make_collider, tmp_path, monkeypatch):
 
 
 def target_with_window(target):
-    def place(scene, blend=None, garments=None):
-        return target(scene, blend, garments) if bpy.data.filepath else cache_place.temporary(scene)
+    def place(scene, blend=None, cloths=None):
+        return target(scene, blend, cloths) if bpy.data.filepath else cache_place.temporary(scene)
 
     return place
 
@@ -115,7 +115,7 @@ def test_a_project_folder_that_was_moved_still_plays_and_is_its_own(saved_scene,
     place = folder(bpy.context.scene)
     assert place.is_relative_to(tmp_path / "elsewhere")
     np.testing.assert_array_equal(played(cloth(), 4), frames(place)[3])
-    assert status.garment(bpy.context.scene, cloth()) == (CacheState.READY, "4 frames")
+    assert status.of(bpy.context.scene, cloth()) == (CacheState.READY, "4 frames")
     assert status.held(cloth()).foreign == ""
 
 
@@ -131,7 +131,7 @@ def test_the_first_save_brings_the_cache_beside_the_file(unsaved, tmp_path):
     assert cache.frames_path(place, "Cloth").read_bytes() == data
     assert modifier.find(cloth()).filepath == "//taffeta_cache/shot/Scene/Cloth.pc2"
     assert not temporary.exists()
-    assert status.garment(unsaved, cloth()) == (CacheState.READY, "4 frames")
+    assert status.of(unsaved, cloth()) == (CacheState.READY, "4 frames")
     np.testing.assert_array_equal(played(cloth(), 4), frames(place)[3])
 
 

@@ -1,4 +1,4 @@
-"""All, selected or stale garments, from the start or the current frame; and what each garment's cache is worth."""
+"""All, selected or stale cloths, from the start or the current frame; and what each cloth's cache is worth."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def item(name: str = "Cloth") -> bpy.types.Object:
 
 
 def state(name: str = "Cloth") -> tuple[CacheState, str]:
-    return status.garment(bpy.context.scene, item(name))
+    return status.of(bpy.context.scene, item(name))
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def select(*names: str) -> None:
 # Selected
 
 
-def test_a_selected_garment_bakes_alone_and_the_other_one_keeps_its_bytes(two):
+def test_a_selected_cloth_bakes_alone_and_the_other_one_keeps_its_bytes(two):
     bpy.ops.taffeta.bake()
     whole = folder(two)
     before = cache.frames_path(whole, "Cloth").read_bytes()
@@ -83,7 +83,7 @@ def test_without_a_selection_it_says_so(two):
 # Stale
 
 
-def test_a_number_that_changed_makes_the_garment_stale_at_once_and_names_it(saved_scene):
+def test_a_number_that_changed_makes_the_cloth_stale_at_once_and_names_it(saved_scene):
     bpy.ops.taffeta.bake()
     assert state() == (CacheState.READY, "4 frames")
     item().taffeta.cloth.density = 0.5
@@ -176,7 +176,7 @@ def test_without_a_cache_there_is_nothing_to_go_on_from(saved_scene):
 # States
 
 
-def test_a_garment_that_was_never_baked_is_missing(saved_scene):
+def test_a_cloth_that_was_never_baked_is_missing(saved_scene):
     assert state()[0] is CacheState.MISSING
 
 

@@ -160,8 +160,8 @@ def test_frames_play_as_they_land_and_a_cancel_keeps_them(saved_scene):
     assert 3 <= progress.done < 400
     state, _, done = cache.inspect(folder(saved_scene))
     assert (state, done) == (CacheState.PARTIAL, progress.done)
-    assert status.garment(saved_scene, bpy.data.objects["Cloth"])[0] is CacheState.PARTIAL
-    assert f"{progress.done} of 400" in status.garment(saved_scene, bpy.data.objects["Cloth"])[1]
+    assert status.of(saved_scene, bpy.data.objects["Cloth"])[0] is CacheState.PARTIAL
+    assert f"{progress.done} of 400" in status.of(saved_scene, bpy.data.objects["Cloth"])[1]
 
 
 def test_a_cancel_while_reading_puts_everything_back(saved_scene):
@@ -244,7 +244,7 @@ def test_a_foreign_cache_is_never_overwritten(saved_scene):
     assert (place / "Cloth.pc2").read_bytes() == b"somebody's work"
 
 
-def test_cuda_without_a_device_is_refused_with_the_mend(saved_scene):
+def test_cuda_without_a_device_is_refused_with_the_remedy(saved_scene):
     from taffeta.gpu_core.backend import describe
 
     if describe()["cuda"]["available"]:
@@ -281,7 +281,7 @@ def test_a_cache_that_was_cut_off_is_noticed_when_the_file_opens(saved_scene):
     path = cache.frames_path(folder(saved_scene), "Cloth")
     path.write_bytes(path.read_bytes()[:-5])
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
-    state, reason = status.garment(bpy.context.scene, bpy.data.objects["Cloth"])
+    state, reason = status.of(bpy.context.scene, bpy.data.objects["Cloth"])
     assert state is CacheState.CORRUPT
     assert "cut off" in reason
 

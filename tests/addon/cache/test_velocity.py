@@ -42,7 +42,7 @@ def test_velocities_play_after_reopening_and_go_with_a_new_bake_or_with_free(bak
 def test_velocities_do_not_make_a_bake_stale_and_are_no_part_of_its_scene(baked):
     bpy.ops.taffeta.velocity()
     bpy.ops.taffeta.check()
-    assert status.garment(baked, item())[0] is cache.CacheState.READY
+    assert status.of(baked, item())[0] is cache.CacheState.READY
 
 
 def test_where_one_file_cannot_be_written_no_cloth_gets_velocities(saved_scene, make_cloth, monkeypatch):

@@ -62,7 +62,7 @@ def test_a_job_baked_without_blender_comes_back_as_the_bake_of_its_file(taffeta,
     assert taffeta("check", shot)[0] == 0
     bpy.ops.wm.open_mainfile(filepath=str(shot))
     scene = bpy.context.scene
-    assert status.garment(scene, scene.objects["Cloth"])[0] is CacheState.READY
+    assert status.of(scene, scene.objects["Cloth"])[0] is CacheState.READY
     np.testing.assert_array_equal(played(scene.objects["Cloth"], 4), frames(job / "cache")[3])
 
 

@@ -213,7 +213,7 @@ def test_a_cache_folder_that_cannot_be_made_is_named(shot, tmp_path):
     assert str(tmp_path / "file" / "cache") in baked.stderr
 
 
-def test_a_cuda_backend_that_is_not_there_is_said_with_the_mend(shot):
+def test_a_cuda_backend_that_is_not_there_is_said_with_the_remedy(shot):
     from taffeta.gpu_core.backend import describe
 
     if describe()["cuda"]["available"]:

@@ -57,7 +57,7 @@ def test_the_copy_with_shape_keys_takes_the_place_of_the_cloth(baked):
     assert keys.data.vertices[1].groups[0].weight == 0.5
     assert [layer.name for layer in keys.data.uv_layers] == ["UVMap"]
     assert (cloth.hide_get(), cloth.hide_render) == (True, True)
-    assert status.garment(baked, cloth)[0] is cache.CacheState.READY
+    assert status.of(baked, cloth)[0] is cache.CacheState.READY
 
 
 def test_what_the_cache_replaced_does_not_deform_the_shape_keys_again(baked):

@@ -30,32 +30,32 @@ def draw(scene):
     return draw
 
 
-def test_every_garment_and_every_body_is_listed_and_can_be_selected(draw, make_cloth, make_collider):
+def test_every_cloth_and_every_collider_is_listed_and_can_be_selected(draw, make_cloth, make_collider):
     make_cloth("Skirt"), make_cloth("Cape"), make_collider("Leg")
-    garments, bodies = draw("garments"), draw("bodies")
-    assert {"Skirt", "Cape"} <= set(garments.buttons())
-    assert ("prop", "preset") in garments.shown
-    assert "Leg" in bodies.buttons()
+    cloths, colliders = draw("cloths"), draw("colliders")
+    assert {"Skirt", "Cape"} <= set(cloths.buttons())
+    assert ("prop", "preset") in cloths.shown
+    assert "Leg" in colliders.buttons()
     assert bpy.ops.taffeta.select(name="Leg") == {"FINISHED"}
     assert bpy.context.object.name == "Leg"
     assert [item.name for item in bpy.context.selected_objects] == ["Leg"]
 
 
 def test_an_empty_scene_offers_to_make_cloth(draw):
-    assert ("operator", "taffeta.quick_cloth") in draw("garments").shown
+    assert ("operator", "taffeta.quick_cloth") in draw("cloths").shown
     for panel in sidebar.CLASSES[1:]:
         assert not panel.poll(bpy.context), panel
 
 
-def test_more_garments_than_fit_are_counted(draw, make_cloth):
+def test_more_cloths_than_fit_are_counted(draw, make_cloth):
     for index in range(sidebar.ROWS_SHOWN + 3):
         make_cloth(f"Patch {index}")
-    layout = draw("garments")
+    layout = draw("cloths")
     assert layout.buttons().count("Patch 1") == 1
     assert "and 3 more" in layout.texts()
 
 
-def test_the_size_of_a_bake_that_two_garments_share_counts_once(draw, make_cloth, monkeypatch):
+def test_the_size_of_a_bake_that_two_cloths_share_counts_once(draw, make_cloth, monkeypatch):
     make_cloth("Skirt"), make_cloth("Cape")
     shared = Held(CacheState.READY, "4 frames", 4, size=3 * 2**20, free=2**30)
     monkeypatch.setattr(status, "held", lambda cloth: shared)
@@ -65,12 +65,12 @@ def test_the_size_of_a_bake_that_two_garments_share_counts_once(draw, make_cloth
     assert "Cape: 4 frames" in texts
 
 
-def test_a_garment_in_the_running_bake_is_shown_so_and_no_other(draw, make_cloth, monkeypatch):
+def test_a_cloth_in_the_running_bake_is_shown_so_and_no_other(draw, make_cloth, monkeypatch):
     skirt = make_cloth("Skirt").session_uid
     make_cloth("Cape")
     bake = SimpleNamespace(bakes=lambda cloth: cloth.session_uid == skirt)
     monkeypatch.setattr(session, "current", bake)
-    assert draw("garments").texts() == "Baking Missing"
+    assert draw("cloths").texts() == "Baking Missing"
     assert draw("cache").texts() == "Skirt: being baked Cape: Not baked"
 
 

@@ -172,7 +172,7 @@ def test_every_array_of_every_kernel_says_how_long_it_is():
     assert all(parameter.length.text for kernel in signatures.signatures().values() for parameter in kernel.arrays)
 
 
-def test_a_missing_device_is_said_with_the_mend():
+def test_a_missing_device_is_said_with_the_remedy():
     with pytest.raises(BackendError, match="backend"):
         select("quantum")
     if describe()["cuda"]["available"]:

@@ -38,7 +38,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_in_the_way_is_named_with_a_mend(case):
+def test_what_is_in_the_way_is_named_with_a_remedy(case):
     driver, expected = CASES[case]
     found = diagnose(driver, "linux")
     assert expected in found.problem
