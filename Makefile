@@ -4,13 +4,19 @@ VENV := .venv
 BLENDERS := .venv-blender-4.2 .venv-blender-5.0
 RUN := $(VENV)/bin/python
 
-.PHONY: help demo test test-gui test-cuda lint kernels samples extension environments clean distclean
+# Rooms whose tests need no bake of minutes and no other Blender: `make test-quick` has them.
+QUICK := $(addprefix tests/gpu_core/,scene files check subspace elasticity solvers contact live bake/test_bake.py test_simulator.py) \
+  $(addprefix tests/addon/,interface scene bake/test_state.py live/test_state.py) tests/test_style.py tests/test_references.py
+
+.PHONY: help demo test test-quick test-nightly test-gui test-cuda lint kernels samples extension environments clean distclean
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
 help:
 	@echo "make demo       bake, check and render the drape on a sphere into build/demo"
-	@echo "make test       every test, in Blender 4.2, 4.5 and 5.0"
+	@echo "make test-quick  lint and unit tests, in Blender 4.5: two minutes"
+	@echo "make test       every test, in Blender 4.2, 4.5, 5.0 and 5.1"
+	@echo "make test-nightly  those, and the suites of benchmarks at their full sizes: hours"
 	@echo "make test-gui   the add-on in the windows of Blender 4.3 and 5.2: as root, on Debian, with debootstrap"
 	@echo "make test-cuda  the solver on this machine's NVIDIA card: the CPU's drape, the same bits twice, NVIDIA's sanitizer"
 	@echo "make lint       ruff, mypy, and who may import whom"
@@ -89,6 +95,17 @@ test:
 	@$(MAKE) -j2 environments
 	@$(MAKE) kernels
 	@$(RUN) -m pytest --numprocesses=auto --no-loadscope-reorder --verbose
+
+test-quick: $(VENV)/test.stamp lint kernels
+	@$(RUN) -m pytest --numprocesses=auto --no-loadscope-reorder --quiet $(QUICK)
+
+# The suites at their full sizes, and random scenes that no night before has had. Stress keeps its rows in benchmarks/results.
+FUZZ_SECONDS := 3600
+test-nightly: test
+	@$(RUN) -m taffeta.benchmarks.material
+	@$(RUN) -m taffeta.benchmarks.physics
+	@$(RUN) -m taffeta.benchmarks.stress
+	@$(RUN) -m taffeta.benchmarks.stress.fuzz --first $$(($$(date +%s) / 86400 * 1000)) --seconds $(FUZZ_SECONDS)
 
 # `make test` has those that can be had; a Blender that is named here must be had.
 test-gui: $(VENV)/test.stamp
