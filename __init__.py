@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Taffeta: penetration-free cloth for Blender.
 
 The repository root is the extension and the importable package. It must import without bpy, for tests, the worker

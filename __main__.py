@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """`python -m taffeta …`: the command line without a Blender binary."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Builds the zips that are installed in Blender, one for each platform, with Blender's own packager.
 
     python -m taffeta.extension FOLDER [PLATFORM …] [--cpu]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Everything that touches bpy, and nothing else. Importing this package does not import bpy; registering does."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Classes, properties, handlers and the command line, in the order Blender needs them."""
 
 from __future__ import annotations

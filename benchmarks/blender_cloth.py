@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Blender's own cloth and Taffeta in the same scene, in one run: time, intersections, stretch.
 
     python -m taffeta.benchmarks.blender_cloth [--vertices N ...] [--frames F] [--threads T] [--note TEXT]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How fast Live is: python -m taffeta.benchmarks.live [--vertices N …] [--frames N]
 
 The sample drape at the quality that a new scene has, for two seconds; then a corner is pulled up for one. Beside it the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Static material physics against closed forms: bending, buckling, stretch, shear, catenary; on every kind of mesh.
 
     python -m taffeta.benchmarks.material [--section NAME ...] [--save]

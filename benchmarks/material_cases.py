@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The material tests: each function measures one number that has a closed form (docs/theory/material.md).
 
 All but `settled_tip` are static and in float64, see statics.py.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """NVIDIA's Newton (VBD and Style3D) and Taffeta in the same drape, in one run: time a frame, intersections, stretch.
 
     python -m taffeta.benchmarks.newton_cloth --python VENV/bin/python [--vertices N ...] [--save]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What drawing the panels costs, without Blender's own part: python -m taffeta.benchmarks.panel_draw
 
 Every panel is drawn through a layout that does nothing, and the poll of every button it asks for is called, as Blender

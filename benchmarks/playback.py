@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What playing a bake adds to a frame of the timeline: python -m taffeta.benchmarks.playback [--save]
 
 The same mesh in a scene of its own is walked through the timeline without a cache and with one, in turns, with the

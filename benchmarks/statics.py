@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Equilibrium of a cloth in float64: Newton's method on exactly the energy that `elasticity/` assembles.
 
 Shares with the product only the assembled arrays, so a difference from a closed form is the energy's, and a difference

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Flat strips for material tests: one shape, cut from many kinds of mesh in any direction.
 
 A strip is L × W with a clamp of one cell before it, so its vertices span [−c, L] × [0, W]; x = 0 is a line of edges.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A scene's cloths and colliders in one index space, relative to its centre: what simulator and solvers share of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Does Taffeta work on this machine? A sheet falls on a ball and a held one beside it swings down, for half a second,
 and what must hold is looked at.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A scene in motion: frames from steps. The only door from the scene's data to a solver."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Sample scenes, each built by the script of its name: nothing is downloaded, every size is possible."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the sample scenes are played by: sheets of cloth and spheres."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """`make demo`: bakes a sample, checks every frame, renders the last one, and says what came of it.
 
     python -m taffeta.sample_blends.demo [--blend FILE.blend] [--folder DIR] [--percentage P]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A square of cotton, 1 m wide, falls 2 cm onto a sphere and drapes over it."""
 
 from __future__ import annotations

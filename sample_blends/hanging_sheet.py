@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A square of cotton, 1 m wide, held at two corners, swings down from the horizontal."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Materials of the sample scenes, all procedural."""
 
 from __future__ import annotations

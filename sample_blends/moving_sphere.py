@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A curtain held along its upper edge; a sphere is pushed slowly into it, through its plane and back."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Renders one frame of a .blend file with the file's own camera and settings.
 
     python -m taffeta.sample_blends.render FILE.blend PICTURE.png [--frame N] [--percentage P]

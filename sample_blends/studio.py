@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Floor, light, camera and film of the sample scenes, so that a saved sample renders as it is."""
 
 from __future__ import annotations

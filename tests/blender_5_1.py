@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Blender 5.1's module on Python 3.13 with NumPy 2.3, which need not be on this machine: it runs in the Debian that
 `tests/gui` unpacks for Blender 4.3, and sees this checkout there as /shared."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """No test touches the user's own Blender settings and extensions; and how tests are shared out among processes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Runs in a process of one Blender: install the zip, test itself, GPU libraries and fabrics in and out, bake, finalise,
 command, free, remove. Then: DONE.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Loads the kernel library of Windows as ctypes does, replays recorded launches on its thread pool and saves the results.
 //
 //     replay_kernels LIBRARY LAUNCHES RESULTS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a stranger runs first must work, and the checked-in scene is what its script builds."""
 
 from __future__ import annotations

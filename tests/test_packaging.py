@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The built zip is a valid extension, and it installs, bakes and leaves in every Blender it promises."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The pictures of docs/theory: the command renders what the solver did, and the pages find what they show."""
 
 from __future__ import annotations

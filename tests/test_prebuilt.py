@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The libraries that are shipped: whole, the same bytes each time, and the same bits as one built on this machine."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the repository's files refer to is there: pages, their sections, links, and the paths that pages name."""
 
 from __future__ import annotations

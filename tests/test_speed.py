@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The speed benchmarks: what they count, and that the page says what was measured."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What every tracked file must hold to."""
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST = 450  #: lines
 SOURCES = (".py", ".h", ".cuh", ".cu", ".cpp")
+LICENSED = (*SOURCES, ".sh")
 #: Registry hosts, and paths of one machine; each written so that this file does not match itself.
 FOREIGN = re.compile(r"/wor[k]/|/roo[t]/|/tm[p]/[a-z]+/|/hom[e]/|pyp[i]\.org|pythonhoste[d]|deb\.debia[n]\.org|npmj[s]")
 
@@ -42,6 +44,15 @@ def test_no_room_knows_one_above_or_beside_it():
 def test_no_source_is_longer_than_one_concept():
     lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in tracked() if path.suffix in SOURCES}
     assert not [f"{path} has {length} lines" for path, length in lengths.items() if length > LONGEST]
+
+
+def test_every_source_says_its_licence():
+    """In the first two lines: the first of a script is its interpreter."""
+    heads = {path: path.read_text(encoding="utf-8").splitlines()[:2] for path in tracked() if path.suffix in LICENSED}
+    missing = [
+        path for path, head in heads.items() if not any("SPDX-License-Identifier: GPL-3.0" in row for row in head)
+    ]
+    assert [str(path) for path in missing] == []
 
 
 def test_no_file_names_a_registry_host_or_a_path_of_one_machine():

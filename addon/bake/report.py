@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The report for the clipboard: what somebody needs who is to understand a bake from afar, and no personal paths."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a file's caches do when it is saved under another name.
 
 A cache that lay in the temporary folder moves beside the file: nobody else can have it. Any other stays with the file

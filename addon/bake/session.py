@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The one bake that may run in this Blender: it sends events to `bake_state` and carries its effects out.
 
 Module state on purpose: properties of a scene are saved with the file and would claim a running bake after reopening.

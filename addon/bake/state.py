@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The state of a bake as a value, and the pure function that moves it: (state, event) → (state, effects).
 
 No bpy, no I/O: `session.Bake` sends the events and carries the effects out. Events are the worker's

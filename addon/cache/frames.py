@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The frames of a cloth whose cache is whole, ready to become something else; any other cache is refused here."""
 
 from __future__ import annotations

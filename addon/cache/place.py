@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Where the caches of a scene lie, and whose they are.
 
     <folder of the .blend>/taffeta_cache/<stem of the .blend>/<scene>/              the bake of all its cloth

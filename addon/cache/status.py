@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What each cloth's cache is worth, kept in memory: looked up on the disk after bakes and clicks, never to draw.
 
 A cache is stale as soon as a number differs from what it was baked with; that is compared while drawing. Whether a mesh

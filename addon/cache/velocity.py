@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The attribute `velocity` on a baked cloth, as Cycles, Alembic and USD read it.
 
 A mesh that no scene shows carries the velocities in place of positions: a Mesh Cache modifier plays them from a file

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The bake back in Blender: a Mesh Cache modifier per cloth that plays its PC2 file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """`blender FILE --command taffeta …`: the command line inside Blender itself."""
 
 from __future__ import annotations

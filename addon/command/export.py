@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """`taffeta export`: a whole cache as Alembic, USD, shape keys, a mesh or velocities, without opening a window."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the commands that need Blender begin and end with: the file, what was set, and saving it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A bake that happens elsewhere: `taffeta job` hands the scene over, `taffeta fetch` brings the frames back.
 
 In between, `taffeta run` bakes the job folder on a machine without Blender (`command_run`).

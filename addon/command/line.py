@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The command line: bake, check, free, export, job, run, fetch, info, sample.
 
 Exit codes: 0 done, 1 a checked frame intersects, 2 usage, 3 the scene, its device or its disk must be fixed,

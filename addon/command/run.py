@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """`taffeta run`: bake a job folder. Needs Python, NumPy and SciPy, but no Blender."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """bake, check, free, sample: the commands on a scene. They raise `CommandError`; the report gets the rest."""
 
 from __future__ import annotations

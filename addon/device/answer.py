@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a command says: lines for people, or one JSON object for programs, and the exit code."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """`taffeta info`: versions, devices, and with --self-test whether they work. Needs no bpy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How CuPy and NVRTC get into their folder and out of it. Needs no bpy; the CPU build of the extension leaves it out.
 
 A folder is installed when it exists: pip fills another one beside it, which is tried in a process and then renamed.

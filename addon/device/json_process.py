@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A module of ours in a process of its own that prints one JSON object. Needs no bpy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """CuPy and NVRTC in a folder of their own, for the worker alone: where it is, and what is in it. Needs no bpy.
 
 `installation` puts them there, in the builds that may install.

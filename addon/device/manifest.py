@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What blender_manifest.toml says of this build. Needs no bpy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The simulator's self-test, in a process of its own: a driver that dies there takes nobody with it. Needs no bpy."""
 
 from __future__ import annotations

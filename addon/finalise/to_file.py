@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Cloth as an Alembic or USD file, by Blender's own exporters.
 
 The exporters cannot be left alone with a disk: Alembic's library ends Blender where the disk is full, USD's leaves half

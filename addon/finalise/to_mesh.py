@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A cloth as a mesh of its own: the simulated mesh at one frame, with its materials, UV maps, groups and attributes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A cloth whose frames are shape keys: a mesh that needs neither the cache nor Taffeta."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Bake, pause, cancel, free, check. Thin: what they do is in `session` and `cache_status`."""
 
 from __future__ import annotations

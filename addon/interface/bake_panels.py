@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The bake, the caches and the frames that are not clean: in Properties > Physics.
 
 Panels only draw: no disk, no search, no writing.

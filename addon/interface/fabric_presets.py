@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The presets menu of the Fabric panel: the fabrics that come with Taffeta, and the user's own, saved and deleted.
 
 Own fabrics are Blender's preset files in the user's scripts folder, so they are there in every file and can be passed

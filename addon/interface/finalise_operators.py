@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Buttons that turn baked cloth into something that needs no cache. Thin: what they do is in `to_…` and `velocity`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Properties > Physics > Taffeta > Finalise. It only draws."""
 
 from __future__ import annotations

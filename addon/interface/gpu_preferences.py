@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The graphics card in the add-on's preferences: what is there, what is in the way, and the libraries it needs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Operators whose button is grey while something is in the way, and says what."""
 
 from __future__ import annotations

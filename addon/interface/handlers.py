@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What must happen when files change, scenes change under a bake, or Blender goes away."""
 
 from __future__ import annotations

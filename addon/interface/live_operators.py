@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Live and what can be done with it. Thin: what they do is in `live`, `hand` and `frozen_shape`."""
 
 from __future__ import annotations

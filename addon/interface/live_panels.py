@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Live in Properties > Physics and in the sidebar. Panels only draw: no disk, no search."""
 
 from __future__ import annotations

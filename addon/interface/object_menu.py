@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Roles for whole selections: Object › Quick Effects, Object › Taffeta and the viewport's context menu."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Properties > Physics > Taffeta. Panels only draw: no disk, no search, no writing."""
 
 from __future__ import annotations

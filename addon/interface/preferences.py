@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Preferences › Add-ons › Taffeta: versions, whether the simulator works on this machine, and the graphics card."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The tab Taffeta in the 3D viewport's sidebar: the whole scene at a glance.
 
 Panels only draw: no disk, no search, no writing.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What Blender's status bar says while a bake or Live runs."""
 
 from __future__ import annotations

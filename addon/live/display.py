@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How Live is seen: a Mesh Cache modifier that plays one frame from a temporary folder, and is never rendered.
 
 The mesh stays untouched, and modifiers after it refine what it shows. Saved files do not hold it (`handlers`); one that

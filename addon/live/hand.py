@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The mouse as a hand in the 3D viewport: what it touches, and where it is in the world."""
 
 from __future__ import annotations

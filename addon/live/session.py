@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The one Live that may run in this Blender: it sends events to `live_state` and carries its effects out.
 
 Module state on purpose, as in `session`: properties of a scene are saved with the file and undone with its steps.

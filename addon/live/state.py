@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The state of Live as a value, and the pure function that moves it: (state, event) → (state, effects).
 
 No bpy, no I/O: `session.Live` sends the events and carries the effects out. Events are the worker's and how it ended

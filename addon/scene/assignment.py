@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """`--set object.property=value`: what the panels set, set from text and held to the same limits."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What stands in the way of a bake, or will spoil it, as far as one can see without evaluating the scene."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The shapes that lie on the mesh: without stress, the mesh itself; where the simulation starts, an attribute of it."""
 
 from __future__ import annotations

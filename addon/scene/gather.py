@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Blender scene to `gpu_core.scene.scene.Scene`: evaluated meshes, world space, SI units.
 
 A cloth is the mesh as it is just above our Mesh Cache modifier, at the first frame; a collider is the mesh as Blender

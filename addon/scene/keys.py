@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Cache keys: the file name of each cloth's cache, and the folder name of each scene's.
 
 A key follows from the object's name until the first bake stores it on the object; from then on it survives renaming.

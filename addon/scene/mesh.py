@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Arrays out of a Blender mesh."""
 
 from __future__ import annotations

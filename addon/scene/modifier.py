@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Our Mesh Cache modifiers: their names, their place in the stack, and switching them off while the scene is read."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the user sets: `object.taffeta` and `scene.taffeta`.
 
 Names and units are those of `gpu_core.scene`: kg/m², N/m, N·m, metres. Blender stores them as float32.

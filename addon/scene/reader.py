@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Reading one object over the frames: the evaluated mesh, in world space and metres."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Blender's render, which works in a thread of its own while the interface goes on."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Who takes part in a scene, remembered as long as nothing can have changed it: each redraw asks many times, and to
 look at ten thousand objects takes milliseconds.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What Live has to be told of the scene as it is now: colliders, pins, and the spaces of the cloths' objects."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Measure every claim, or those named: results/claims.json, docs/pictures/claims/*.svg and docs/theory/claims.md.
 
 python -m taffeta.benchmarks.claims [NAME ...] [--quick | --page]

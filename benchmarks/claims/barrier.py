@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Fig. 9: the non-distance barrier against the distance-based one (`pd_ipc`), and 1, 3, 6 samples of partial CCD."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What better choices buy within the paper's global solve, one at a time: base, size, relaxation, rank, order, step."""
 
 from __future__ import annotations

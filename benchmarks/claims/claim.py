@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a claim is: the paper's words, a measurement, and a verdict that follows from its numbers."""
 
 from __future__ import annotations

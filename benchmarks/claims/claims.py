@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The claims, in the order of the page."""
 
 from __future__ import annotations

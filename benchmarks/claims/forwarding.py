@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Fig. 10: residual forwarding at 50, 25 and 5 iterations a step, a cloth on the teapot's spout."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """One global solve, (H + ΔH) Δx = r, in float64: the paper's subspace and sweeps, and their error sweep by sweep.
 
 The product's kernels do the same in float32 (`solvers/global_step.py`; tests/gpu_core/test_claims.py compares them).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The constant H with subspace reuse against Newton's matrix: error of one step over time spent, contacts held "
 "fixed."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The global solves of one step of a scene in motion, as they come up in the product."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The claims as a page and as plots."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Partial CCD against full CCD: what a query costs, and how often the two agree."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Eq. 19: VᵀΔHV from stored outer products, against forming ΔHV, and against a SYRK over the touched rows."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """“Subspace reuse cuts the A-Jacobi iterations by 70 % on average”: counted on global solves of several scenes."""
 
 from __future__ import annotations

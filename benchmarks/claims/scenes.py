@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The paper's scenes for its figures on the solver: a strip, a table cloth, a drape, a twist. SI units."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Fig. 2 and 3: a cantilever strip without contact; sweeps to the exact global solve, and what error they leave."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Fig. 5 and 6: a table cloth of 66 K DOF with more than 30 % of its vertices in contact."""
 
 from __future__ import annotations

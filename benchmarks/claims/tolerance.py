@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Table 2: folding and twisting at three steps and four tolerances: iterations, time, jitter and failure."""
 
 from __future__ import annotations

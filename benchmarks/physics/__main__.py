@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Every scenario, or those of the named themes, as a table and as results/physics.json and docs/theory/physics.md.
 
 python -m taffeta.benchmarks.physics [THEME ...] [--solve default|tight] [--save]

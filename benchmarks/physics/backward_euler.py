@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Backward Euler in float64, each step solved to rounding; shares only the assembled arrays with the solver.
 
 What a scheme does to a motion that its steps do not resolve is the scheme's own; this tells it from the solver's.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Numerical damping against backward Euler's own, and the order in h (docs/theory/physics.md)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Cusick's drape coefficient (Cusick 1968): a disc of 30 cm on a table of 18 cm, and the shadow it throws.
 
 A disc has many equilibria. How many folds it falls into depends on its state before, and the coefficient on the folds;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Energy and momentum: nothing may appear from nowhere (docs/theory/physics.md)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What falls, falls: alone, and as a part of a cloth that is in contact elsewhere. Bodies that cannot arrive say so."""
 
 from __future__ import annotations

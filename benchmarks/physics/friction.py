@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Coulomb's law: what slides on a slope, how fast, how far; a strip on a belt (docs/theory/physics.md)."""
 
 from __future__ import annotations

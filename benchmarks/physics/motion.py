@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Running a scene and reading its motion; the CPU backend, so that every machine measures the same."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Rest is rest: what has settled stays, for ten thousand steps."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """One measured number beside the number that it must be."""
 
 from __future__ import annotations

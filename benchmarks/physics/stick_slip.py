@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What sticks until Coulomb lets it go: strip over a cylinder, patch on springs, pushed strip."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the mesh's mirror image and its numbering must not change."""
 
 from __future__ import annotations

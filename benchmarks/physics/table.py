@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Results as lines of a terminal and as a page."""
 
 from __future__ import annotations

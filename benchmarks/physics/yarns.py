@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Yarns that rub: what is left of a bend when a strip is let go."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The pictures of docs/theory: runs each scene with the solver and renders it.
 
     python -m taffeta.benchmarks.pictures [NAME ...] [--folder DIR] [--vertices N] [--percentage P]

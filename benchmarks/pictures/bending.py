@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Fabrics by their own weight: strips beside the elastica, discs on a table (docs/theory/bending.md)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Coulomb's law seen: what stays and what slides, what stands and what falls (docs/theory/physics.md)."""
 
 from __future__ import annotations

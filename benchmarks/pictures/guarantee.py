@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Scenes of the stress suite that end in layers upon layers (docs/theory/stress.md)."""
 
 from __future__ import annotations

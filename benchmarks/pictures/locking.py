@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """One tight contact beside a free part, under both filters (docs/theory/filter.md)."""
 
 from __future__ import annotations

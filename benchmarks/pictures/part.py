@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a picture is made of: meshes at rest in world space, each with its looks, and the view of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """From a scene to what a picture shows of it: the cloths and bodies of one frame."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Puts the parts of a picture into Blender and renders them with the samples' studio and materials."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How fast, where the time goes, and how near to what the machine can do: `python -m taffeta.benchmarks.speed`."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Measures parts of docs/theory/performance.md, prints them, and with --save puts them into JSON and the page.
 
     python -m taffeta.benchmarks.speed [PART ...] [--backend cuda] [--save] [--note TEXT]

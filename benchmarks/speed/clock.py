@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Wall time by stage of Table 1, taken from outside: the solver has no timers and pays nothing when nobody looks.
 
 `watched` puts a stage around the solver's methods while it is open. A stage's time is exclusive: what a stage inside

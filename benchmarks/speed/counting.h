@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A float that counts what is done to it: the kernels compiled with it report their own arithmetic.
 // One for + − × ÷ and the square root, a power and a logarithm as one too; comparisons, signs and copies are free.
 #pragma once

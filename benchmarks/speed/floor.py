@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The floor: what one iteration and one contact pass must move and compute, and what they take.
 
 One step of the drape in contact is taken twice from the same state: by the plain backend against the clock, and by

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the machine can do: bandwidth at a given working set, and floating-point operations."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """One solver of NVIDIA's Newton on a drape, in Newton's own environment; called by taffeta.benchmarks.newton_cloth.
 
     PYTHON newton_peer.py JOB.npz OUT.npz   (PYTHON has `newton` installed, and knows nothing of Taffeta)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The tables of docs/theory/performance.md from results/*.json: what stands between its markers is written anew.
 
 A marker is `<!-- table NAME -->`, the end `<!-- end -->`; everything else on the page is written by hand.

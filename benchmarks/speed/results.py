@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """results/speed-<machine>.json: one file a machine, one entry a part, each with what it was measured with."""
 
 from __future__ import annotations

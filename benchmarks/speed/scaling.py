@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Time a frame against the number of vertices, and the memory of a very large cloth."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The scenes that are timed, by name; sizes in metres. They need no Blender."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What happens before the first frame: modes of the constant H, and the way from the command to a frame."""
 
 from __future__ import annotations

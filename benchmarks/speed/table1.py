@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Table 1 of Lan 2024 for our scenes: milliseconds a step by stage, counts, frames a second, memory."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Bytes and floating-point operations of the kernels that a step launches, counted, not estimated.
 
 Bytes: each array that a launch is given counts once where the kernel only reads it, twice where it may write it (a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Stress scenes, checked frame by frame by the exact check and by ipctk.
 
     python -m taffeta.benchmarks.stress [NAME ...] [--vertices N] [--frames F] [--seconds S] [--limit L] [--rubs]

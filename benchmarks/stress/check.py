@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Is a frame free of intersections? The exact check and ipctk, on the positions that a cache would hold."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Cloth that pins and bodies force: twisted, knotted, pulled, crumpled, squeezed."""
 
 from __future__ import annotations

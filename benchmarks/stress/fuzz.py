@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Random variations of the stress scenes, to look for what nobody thought of.
 
     python -m taffeta.benchmarks.stress.fuzz [--first SEED] [--seconds S]

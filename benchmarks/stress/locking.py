@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What one tight contact does to the rest of a cloth: the per-vertex filter beside the paper's global one.
 
     python -m taffeta.benchmarks.stress.locking [NAME ...] [--vertices N] [--frames F] [--seconds S]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Scenes whose size, place or mesh is hard on float32 and on everything with a length built in."""
 
 from __future__ import annotations

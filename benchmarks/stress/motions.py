@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How bodies and pins move: positions (F, N, 3) per frame from positions (N, 3)."""
 
 from __future__ import annotations

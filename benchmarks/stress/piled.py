@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Cloth that falls on bodies and on itself: piles, folds, wedges, and places where it can lock."""
 
 from __future__ import annotations

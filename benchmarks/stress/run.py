@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Runs a stress scene frame by frame and measures it."""
 
 from __future__ import annotations

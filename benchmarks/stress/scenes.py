@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """All stress scenes by name."""
 
 from __future__ import annotations

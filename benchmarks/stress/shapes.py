@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Meshes the stress scenes are made of: sheets, bodies of revolution, tubes, boxes. Lengths in metres."""
 
 from __future__ import annotations

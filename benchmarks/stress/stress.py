@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a stress scene is, and how its parts are put together."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Cloth that is struck: fast, sharp and spinning bodies."""
 
 from __future__ import annotations

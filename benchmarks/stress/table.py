@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The table of docs/theory/stress.md, made of results/stress.json."""
 
 from __future__ import annotations

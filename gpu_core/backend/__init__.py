@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Devices: what the CPU and CUDA share is the little that `Backend` names."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The CPU library: the shipped one where it was made from these very sources, else built here from the kernels.
 
     python -m taffeta.gpu_core.backend.build [--variant release|sanitize]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The CPU backend: NumPy arrays, and the kernels as a shared library with a thread pool."""
 
 from __future__ import annotations

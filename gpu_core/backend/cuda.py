@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The CUDA backend: CuPy arrays, and the kernels compiled by NVRTC. Imported only where it is asked for."""
 
 from __future__ import annotations

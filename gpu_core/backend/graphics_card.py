@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The graphics card: what its driver says, and in words what stands between it and the simulator.
 
     python -m gpu_core.backend.graphics_card

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A kernel over so many elements, its arguments by name; and what must hold of them before a device sees them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Reads the kernels' signatures from their one source text and writes the launch wrappers of each device.
 
 A kernel is `KERNEL void name(int element, …)` in gpu_core/kernels/*.h: what one element does. The first argument is the

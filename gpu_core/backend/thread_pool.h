@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The CPU device: a pool of threads that run ranges of a kernel's elements, and a replay of whole launch lists.
 //
 // Threads take chunks from a counter; since every element writes only its own results, the schedule never shows in them.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The bake: from a job folder to frames in a cache folder, one after the other, each on disk before the next begins.
 
 Runs in the calling process. Blender and the command line start it through `BakeProcess` in a process of its own.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The certificate of a frame: what is known of it, from the solver's own report and from the exact check.
 
 The report says what the solver could not do (steps it did not finish, pairs it had to release); the exact check, which

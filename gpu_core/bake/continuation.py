@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A scene that begins in the middle of its own cache: the frames before stay as an earlier bake made them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The exact check beside a running bake: a process of its own looks at each frame as it lies in the cache.
 
 `python -m gpu_core.bake.frame_checker JOB CACHE` reads frame numbers from standard input, one a line, and answers each

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The readable log of a bake, `bake.log` in the cache folder: what was baked, where, and how every frame went."""
 
 from __future__ import annotations

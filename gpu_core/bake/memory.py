@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How much memory this process has taken at most."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How this process stands among the others on the machine."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The parent's side of a bake: starts the worker, listens, and survives whatever happens to it. No bpy, no SciPy."""
 
 from __future__ import annotations

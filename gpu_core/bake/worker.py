@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The worker process: `python -m gpu_core.bake.worker JOB --cache CACHE [--resume | --keep FRAMES] [--backend NAME]
 [--gives-way]`, started in the extension's root.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Segment against triangle in exact arithmetic, for the few pairs that float64 cannot decide.
 
 Every float64 is a whole number times a power of two. Scaling the five points of a pair by one common power of two turns

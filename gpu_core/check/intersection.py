@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The exact check: every edge against every triangle, in float64, decided without a tolerance.
 
 It shares no code with the solver, so that the solver's mistakes cannot hide in it. Three sieves follow each other, and

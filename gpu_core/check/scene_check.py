@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Is one frame of a scene free of intersections? Asks `intersection` and answers in words."""
 
 from __future__ import annotations

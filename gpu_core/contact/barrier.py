@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Contacts with non-distance barriers: weights that grow while a pair stays pressed (docs/theory/method.md §7, §8)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Candidate pairs from the overlap of swept boxes (docs/theory/method.md §6), kernels `broad_phase.h`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What of a scene crosses while it is simulated: which pairs are left alone for it, and what is said of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The filter: how much of a motion may be taken without a collision (docs/theory/filter.md).
 
 Per vertex: every pair that collides lowers the fractions of its corners, again and again until a round finds none.

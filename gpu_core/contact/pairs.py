@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The pairs of the moment: candidates that can matter in this motion, with thickness (docs/theory/method.md §6)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Patches of neighbouring triangles and the tree over them (docs/theory/method.md §6), built once on the host."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Where a scene is tangled, and which pairs must therefore be left alone (docs/theory/method.md §11).
 
 A crossing can only be undone by a vertex that passes back through the triangle or an edge that slides over its border:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """All cloths of a scene as one system: mass, pins, elastic data and the matrix H (docs/theory/method.md §1)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Quadratic bending (docs/theory/bending.md), kernels `bending.h`: constant rows K with E = Σ k/2 ‖Kx − F s‖².
 
 Three families of rows, compared in docs/theory/bending.md:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """How the elastic energies are discretised and weighed."""
 
 from __future__ import annotations

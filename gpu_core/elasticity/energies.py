@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The terms of the elastic energy Ψ, registered once: a new one is a module with such a class, and a line here.
 
 docs/architecture.md says what else a new force needs: its kernels, what the user sets of it, its tests.

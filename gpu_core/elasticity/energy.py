@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a term of the elastic energy Ψ is to the solvers, and what it writes into."""
 
 from __future__ import annotations

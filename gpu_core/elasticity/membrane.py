@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Stretch, shear and strain limit (docs/theory/method.md §3), kernels `membrane.h`.
 
 Orthotropic law from PD constraints: a rotation constraint of stiffness 2G gives the shear modulus G and the Young's

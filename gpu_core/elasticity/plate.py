@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Rows of a plate that bends equally in every direction: Morley's triangle with reconstructed edge slopes.
 
 Morley (1968) puts a quadratic on each triangle, given by the three heights and by the slope α across the middle of each

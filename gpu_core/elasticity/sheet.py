@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """All cloths' triangles on the device: what energies share of the mesh."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The cache folder of a bake: what is in it, whether it can be trusted, and how frames come into it.
 
 cache.json           the scene in numbers, its digest, that of the solver, running | done | cancelled | failed

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The solver's state on disk, so that a bake resumes to the same bytes as if it had never stopped."""
 
 from __future__ import annotations

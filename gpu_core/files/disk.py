@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Files that are whole or not there, and disk troubles said plainly."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The job folder: a scene on disk, to hand to a worker process, a farm node or another machine.
 
     job.json                       format, digest, settings, and the numbers of every object; written last

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A file of JSON objects, one a line, each with a checksum: it grows with a bake and shows damage.
 
 A kill may cut the last line off; that line then does not count. A line damaged anywhere else is an error.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """PC2, the point cache that Blender's Mesh Cache modifier plays: a header and one block of float32 positions per frame.
 
 Little-endian header of 32 bytes: "POINTCACHE2\\0", version 1, points, start frame, sampling, frames. While a bake runs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Which solver this is: caches and checkpoints remember it, because another one computes other bytes."""
 
 from __future__ import annotations

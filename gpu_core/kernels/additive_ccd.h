@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Continuous collision detection with thickness: conservative advancement like the additive CCD of Li 2021 (Alg. 1),
 // each step along a direction that separates the pair; and the per-vertex filter.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Non-distance barriers: the weights of contacts, their targets, and the gather into the linear system (docs/theory/method.md §7, §8).
 #pragma once
 #include "additive_ccd.h"

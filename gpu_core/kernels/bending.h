@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Quadratic bending: E = Σ_rows k/2 ‖Σ_j K_j x_j − F s − p‖², K constant (Bergou 2006), s the row's value in the rest shape
 // in the frame F that an edge and the normal span, and which turns with the cloth; p what yarns that rub hold on to.
 #pragma once

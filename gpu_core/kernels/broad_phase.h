@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Swept boxes, the patch tree, and the candidate pairs that its overlapping patches hold (docs/theory/method.md §6).
 //
 // A box is four vec: low and high where the motion begins, and where it ends; in between each border moves evenly, so that

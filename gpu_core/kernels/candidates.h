@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // From candidates to pairs: copying the ones that matter, their thickness, their keys.
 #pragma once
 #include "additive_ccd.h"

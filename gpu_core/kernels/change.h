@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How much an iteration changes, by cloth (solvers/change.py), in two stages of fixed chunks that end where a cloth does.
 #pragma once
 #include "vector.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What differs between the devices, and nothing else (as Cycles' compat.h). The kernels see only these words.
 #pragma once
 

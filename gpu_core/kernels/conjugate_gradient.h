@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Preconditioned conjugate gradients with every scalar on the device: the iterations never wait for the host.
 // Sums run in two stages of fixed chunks, so every device adds in the same order. scalar: 0 r·z, 1 step length, 2 weight of
 // the last direction, 3 the r·z that is asked for, 4 one once it was reached: from then on iterations change nothing, so

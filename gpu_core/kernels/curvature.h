@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Newton's matrix of the step: the second derivative of inertia, membrane, bending and contact at x, with every negative
 // eigenvalue cut to 0 (the isotropic ones in closed form: Smith, de Goes, Kim 2019), and its product with a vector.
 // Inertia, bending and soft pins are scalar rows and never change; the membrane is one 3×3 block an edge.

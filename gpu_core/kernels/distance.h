@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Closest points of vertex–triangle and edge–edge pairs.
 //
 // A pair has four corners. Vertex–triangle: corner 0 against 1, 2, 3. Edge–edge: corners 0, 1 against 2, 3.

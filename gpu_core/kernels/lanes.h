@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Four floats, so that every device loads a point or vector of space in one aligned access; w is unused there and 0.
 // What is done to all four alike. The bits are the same whichever way they are computed.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Stretch, shear and strain limit of one triangle as projective-dynamics constraints (docs/theory/method.md §3).
 #pragma once
 #include "vector.h"

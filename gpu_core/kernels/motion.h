@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Inertia, air drag, pins: the motion of a vertex.
 #pragma once
 #include "vector.h"

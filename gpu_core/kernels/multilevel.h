@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A multilevel preconditioner of Newton's matrix: on each level, a vertex moves with all of its aggregate, and of the
 // matrix that this leaves only the 3×3 diagonal blocks are kept (Bramble, Pasciak, Xu 1990, with aggregates in place of
 // coarse meshes). Aggregates of all levels are numbered through, the finest first; the parts of those on the finest level

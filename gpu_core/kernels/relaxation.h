@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Sweeps on (H + ΔH) Δx = residual: Chebyshev, damped Jacobi, and the paper's aggregated Jacobi (A-Jacobi).
 // H: rows of the free–free block without the diagonal; diagonal: of H + ΔH. Pinned vertices have empty rows.
 #pragma once

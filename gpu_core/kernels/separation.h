@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // How far apart the two sides of a pair are, for certain: what the guarantee trusts (docs/theory/float32.md).
 //
 // For any unit vector n the distance is at least the gap of the sides' extents along n (weak duality). So neither the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Projections onto the modes of the rest-shape H. modes: (r, N), one mode a row.
 // Sums over the vertices run in two stages of fixed chunks, so every device adds in the same order.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A point or vector of space.
 #pragma once
 #include "lanes.h"

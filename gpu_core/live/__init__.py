@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A simulation that follows the viewport, in a process of its own."""

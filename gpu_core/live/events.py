@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the worker of Live says, as types; on the way between the processes each is one JSON line."""
 
 from __future__ import annotations

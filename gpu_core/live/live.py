@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Live: the solver at preview quality, frame by frame, among colliders that move as told, with a hand in the cloth.
 
 `python -m gpu_core.live.live FOLDER`, started in the extension's root, reads a JSON object a line from standard input:

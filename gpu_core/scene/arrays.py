@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The array types of a scene, by what their elements are."""
 
 from __future__ import annotations

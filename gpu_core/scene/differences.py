@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What has changed between two scenes, in words: why a cache is stale. Works on what `job.describe` returns."""
 
 from __future__ import annotations

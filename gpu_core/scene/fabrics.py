@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Fabric presets: measured or estimated numbers of real cloth, in SI units.
 
 Sources by tag: W11 Wang, O'Brien, Ramamoorthi 2011; P14 Penava et al. 2014; C17 Clyde, Teran, Tamstorf 2017; H16 denim

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Topology of triangle meshes: edges, hinges, incidence."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The scene as plain data: arrays in SI units and world space, validated once, here.
 
 Everything downstream (job folder, simulator, solvers) trusts these dataclasses, so a bad scene is refused in this

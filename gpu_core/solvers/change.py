@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """‖Δx‖ of an iteration: how near it is to its end. Summed on the device, read by the host."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """When a step has found its end, and which state is handed out where it has not."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Inertia and the elastic energies of all cloths: where inertia would take them, and what is left at x."""
 
 from __future__ import annotations

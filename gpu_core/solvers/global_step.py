@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The global step: subspace, then relaxation, on (H + ΔH) Δx = residual (docs/theory/method.md §9)."""
 
 from __future__ import annotations

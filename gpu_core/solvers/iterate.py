@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The unknowns of a step: where the cloth is, and where inertia, gravity and air alone would take it."""
 
 from __future__ import annotations

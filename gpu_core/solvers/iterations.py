@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The iterations between two full CCDs: residual, linear solve, increment, and the weights' partial CCD.
 
 With `system="newton"` these are Newton's iterations on the incremental potential, with a constant matrix the paper's

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The rigid motion of cloth that nothing outside holds.
 
 Inner forces have neither sum nor torque, so inertia alone decides it: backward Euler keeps Σ m (x − z) = 0 and

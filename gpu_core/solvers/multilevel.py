@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The multilevel preconditioner of Newton's matrix: M⁻¹ = D⁻¹ + Σ over levels P B⁻¹ Pᵀ (kernels/multilevel.h).
 
 Jacobi's blocks D carry a pull over one edge an iteration, and what is left after a few looks small in their norm while

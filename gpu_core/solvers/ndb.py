@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """NDB: Lan et al. 2024, Alg. 1, with the choices of `NdbParameters` (docs/theory/method.md)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Newton's step on the incremental potential, by preconditioned conjugate gradients.
 
 The alternative to the constant H of projective dynamics (`global_step`): the second derivative of all energies at x,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What ends it where contact leads to and fro.
 
 Contact that is set up at one feasible state can lead to a second one, and from there back to the first, as at the tip

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a step gives back once its positions are decided: velocity, energy, forwarded residual, what yarns remember."""
 
 from __future__ import annotations

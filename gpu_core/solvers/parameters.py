@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The choices of the solver `ndb`, in groups: the defaults are what measured best, `paper()` is Lan 2024.
 
 Where a default comes from: docs/theory/method.md and docs/theory/ndb.md.

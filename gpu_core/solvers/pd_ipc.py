@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The baseline `pd_ipc` (Lan 2022b; Lan 2024 §3, Fig. 9): `ndb` with weights by distance, a full CCD each iteration.
 
 The log barrier of eq. 6 weighs a pair by the distance at the last feasible state, so each local–global iteration has to

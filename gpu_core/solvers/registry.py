@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The solvers of a scene, by the name that `Settings.solver` has. A new one is a line here (docs/architecture.md)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a `Simulator` knows of a solver: it builds one by name, steps it, and asks it for nothing else."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What one step of `ndb` hands to the next."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Aggregates of unknowns that hang together strongly, as multigrid forms them (Vaněk, Mandel, Brezina 1996)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The smoothest modes of a sparse, symmetric, positive definite matrix: Lanczos on a coarse one, then refinement.
 
 Lanczos with a factorised H solves some 300 systems one after the other. Modes are smooth, so a matrix with a seventh of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The subspaces U and V: modes of the rest-shape H (docs/theory/method.md §9), computed once and kept by content."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A bake in the hands of a test: begin it, let it get somewhere, see how it ended."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The command line in the hands of a test, in this process: the exit code and the JSON report."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The real bpy, once per test process, with throw-away user resources and the add-on registered from source."""
 
 from __future__ import annotations

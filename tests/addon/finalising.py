@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A baked cloth in the hands of a test, and what Blender shows of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A layout that checks every property, operator and icon it is asked for, and remembers them."""
 
 from __future__ import annotations

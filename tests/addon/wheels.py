@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Tiny real wheels in the place of the GPU libraries: the same names and versions, and next to nothing inside."""
 
 from __future__ import annotations

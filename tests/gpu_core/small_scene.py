@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A scene small enough to bake in a second: a sheet falls on a ball."""
 
 from __future__ import annotations

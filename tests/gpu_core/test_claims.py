@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The claims' scripts run, their mathematics is the product's, and the page says what the numbers say."""
 
 from __future__ import annotations

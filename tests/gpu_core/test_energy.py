@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A step may take energy from free cloth, never give it any."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The user's D, Y and G come out on every mesh, against closed forms. Full size: benchmarks/material.py."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Fast versions of benchmarks/physics that hold; the benchmark has the rest, and by how much it does not hold."""
 
 from __future__ import annotations

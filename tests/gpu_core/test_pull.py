@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A hand in the cloth: springs that come and go between two frames."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The step as a whole: the guarantee, the closed forms it must reproduce, determinism."""
 
 from __future__ import annotations

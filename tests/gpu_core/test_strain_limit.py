@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A strain limit of 5 % holds (no edge beyond 1.06 in the drape, twist and hang scenes)."""
 
 from __future__ import annotations

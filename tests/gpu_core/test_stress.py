@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The stress scenes of benchmarks/stress, small: the whole motion, every frame checked."""
 
 from __future__ import annotations

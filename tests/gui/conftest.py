@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A real Blender in its window, with the built zip installed, and a small drape open in it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A Debian beside this system, with a Blender of its own and an X server in memory."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The sample drape, open in the window: what its cache holds and what is shown of it."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # inside.sh ROOT COMMAND …: run a command as root in a prepared Debian; what it leaves running ends with it, and no
 # mount is left. SHARED, a folder, appears in there as /shared.
 set -euo pipefail

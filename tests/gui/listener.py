@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Runs in Blender's window and answers what a test asks it: blender --python listener.py -- SOCKET
 
 Its timer is the measure of how often the interface comes round: `ticks` has the time of each.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Takes the manual's pictures of the panels, in the window of Blender 4.3: python -m taffeta.tests.gui.pictures
 
 As root, on Debian, with debootstrap.

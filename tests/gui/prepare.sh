@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # prepare.sh SUITE ROOT: a Debian beside this one, with its Blender, an X server in memory and OpenGL in software.
 # As root, in under two minutes and 1.5 GB; at once where ROOT has it already. trixie has Blender 4.3, sid 5.2.
 set -euo pipefail

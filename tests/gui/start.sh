@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # bash -s ROLE SIZE: in a prepared Debian with /shared, an X server in memory and Blender in its window.
 set -euo pipefail
 width=$1 height=$2

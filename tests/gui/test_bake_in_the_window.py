@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The bake, its buttons and its keys in Blender's real window, with real clicks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What a user does with a bake that is done, in Blender's real window: scrub, save as, open again, finalise."""
 
 from __future__ import annotations

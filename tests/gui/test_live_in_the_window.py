@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Live in Blender's real window: its button, the mouse in the cloth, freezing, undo, Esc, and a bake that ends it."""
 
 from __future__ import annotations

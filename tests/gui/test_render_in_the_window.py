@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Rendering while a bake runs, in Blender's real window: as F12 and Ctrl F12 do, in a thread of its own."""
 
 from __future__ import annotations

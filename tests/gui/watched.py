@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A bake that is looked at while it runs: its cache, what the window shows of it, and how often the window answers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A real Blender in a window of its own, driven by mouse and keyboard and asked what it shows.
 
 The window is on an X server in memory, in a Debian that prepare.sh made; listener.py answers from within it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What users and machines do to a bake that runs: each has its answer, in real Blender with the real worker."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The log beside the cache and the report for the clipboard."""
 
 from __future__ import annotations

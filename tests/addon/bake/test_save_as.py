@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Several scenes and files never mix their caches, and a file saved elsewhere still plays."""
 
 from __future__ import annotations

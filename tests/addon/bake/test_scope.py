@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """All, selected or stale cloths, from the start or the current frame; and what each cloth's cache is worth."""
 
 from __future__ import annotations

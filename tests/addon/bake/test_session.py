@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Bake, cancel, free in Blender, with the real worker process."""
 
 from __future__ import annotations

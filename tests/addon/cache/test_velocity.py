@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The attribute that renderers take motion blur from: finite differences of the cached frames."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """`taffeta export` and `taffeta free`: what the buttons do, for programs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The farm script of the manual, run as it stands there."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """A job folder goes to a machine without Blender, is baked there, and comes back as the bake of its file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """`python -m taffeta …` as a user or a farm runs it: a process, its exit code, its standard output."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The GPU libraries come whole or not at all, from wheels of a folder, and only the worker ever imports them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The self-test says that a machine works only where it does, on the command line and in the preferences."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Alembic and USD files, read back by Blender's own importers: the cache's own numbers, whole or not there."""
 
 from __future__ import annotations

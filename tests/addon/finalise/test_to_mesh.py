@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The mesh of one frame: where and what the cloth was, and nothing else."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Shape keys that are made of a cache, evaluated at each frame: the cache's own numbers."""
 
 from __future__ import annotations

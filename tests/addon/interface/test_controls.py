@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Every control has a name and a word of help, and a line in the manual; so has every one of Blender's cloth."""
 
 from __future__ import annotations

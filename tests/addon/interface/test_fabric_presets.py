@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Fabrics of the user's own: saved, listed, loaded and deleted with Blender's own presets."""
 
 from __future__ import annotations

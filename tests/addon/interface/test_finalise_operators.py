@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The buttons of Finalise: which caches they take, what a grey one says, and undo."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Live's panels and buttons, drawn through a layout that checks every property and operator it is asked for."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Roles for whole selections, from Blender's own menus, and back with undo."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The sidebar shows the whole scene: who takes part, what is baked, what is wrong."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Live in real Blender with the real worker: what is seen, what the mouse pulls, what stays, and what must not."""
 
 from __future__ import annotations
@@ -406,22 +407,17 @@ def test_a_render_ends_it_and_shows_nothing_of_it(scene_of_live, monkeypatch):
     assert leftovers() == []
 
 
-def lose_cloth():
-    bpy.data.objects.remove(cloth())
+LOSSES = {
+    "cloth": lambda: bpy.data.objects.remove(cloth()),
+    "collider": lambda: bpy.data.objects.remove(floor()),
+    "scene": lambda: setattr(bpy.context.window, "scene", bpy.data.scenes.new("Another")),
+}
 
 
-def lose_body():
-    bpy.data.objects.remove(floor())
-
-
-def choose_another_scene():
-    bpy.context.window.scene = bpy.data.scenes.new("Another")
-
-
-@pytest.mark.parametrize("lose", [lose_cloth, lose_body, choose_another_scene])
-def test_what_is_gone_ends_it(scene_of_live, lose):
+@pytest.mark.parametrize("lost", LOSSES)
+def test_what_is_gone_ends_it(scene_of_live, lost):
     running = frames(started(), 2)
-    lose()
+    LOSSES[lost]()
     assert until_ended(running).text.startswith("Another scene was chosen, or")
     assert leftovers() == []
 

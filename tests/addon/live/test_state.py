@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Live's state as a pure function: no bpy is needed for any of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """`--set object.property=value` sets what a panel could set, and refuses the rest in words."""
 
 from __future__ import annotations

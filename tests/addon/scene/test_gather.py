@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the solver gets from Blender, and every refusal: it names the object and the remedy."""
 
 from __future__ import annotations

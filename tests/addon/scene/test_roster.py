@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Who takes part is looked for once while nothing changes, and is never out of date when Blender draws or asks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """One source for each kernel: it runs on the CPU, compiles for every CUDA architecture, and refuses wrong arguments."""
 
 from __future__ import annotations

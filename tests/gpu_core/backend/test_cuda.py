@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What must hold on a CUDA device; skipped where none answers, unless TAFFETA_CUDA is set (`make test-cuda`)."""
 
 from __future__ import annotations

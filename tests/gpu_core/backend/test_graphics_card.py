@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the driver says becomes a clear word: no driver, no card, too old, broken, little memory."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The bake in this process: each frame on disk as it is done, always the same bytes, and failures that cost none."""
 
 from __future__ import annotations

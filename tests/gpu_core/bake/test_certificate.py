@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The certificate of a frame, and the check beside the bake that it rests on."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Events are the same on both sides of the pipe, and what is none is refused by name."""
 
 from __future__ import annotations

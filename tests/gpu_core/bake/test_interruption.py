@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Stopping within a frame, pausing, and going on from the middle of a cache."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Whatever stopped a bake, resuming ends in the same bytes as if nothing had."""
 
 from __future__ import annotations

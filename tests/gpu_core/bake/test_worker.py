@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The worker process and its parent: what it says, how it ends, and that the parent survives whatever happens to it."""
 
 from __future__ import annotations

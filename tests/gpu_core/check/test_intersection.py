@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The exact check against an independent rational solution, against ipctk, and on meshes made to mislead it."""
 
 from __future__ import annotations

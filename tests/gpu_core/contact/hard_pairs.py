@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Pairs in motion that are hard for float32, and their distance and first contact in float64, in code of its own.
 
 Shapes: p, q (n, 4, 3) corners at the start and the end; edges (n,) True for edge–edge (corners 0, 1 against 2, 3), else

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The broad phase finds what brute force finds in float64, on meshes made to be hard for it; it never drops a pair."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Distances, CCD and the filter on small scenes, against ipctk; test_float32.py has the hard pairs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """float32 finds every collision: a million pairs that are hard for it, against float64 (docs/theory/float32.md)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What is released is told apart from what the contact let slip; and lengths that are built in do not show in a small
 scene."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Thickness: ξ apart from d̂, neighbours in the rest mesh left in peace, nothing moves by itself."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Yarns that rub when cloth bends: the loop that Kawabata's tester draws, and what it does to a cloth."""
 
 from __future__ import annotations

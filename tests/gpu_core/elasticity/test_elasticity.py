@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Forces against energies and closed forms; the global step against a direct solver."""
 
 from __future__ import annotations

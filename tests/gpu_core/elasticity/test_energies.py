@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What must hold of every registered energy, so of a new one too."""
 
 from __future__ import annotations

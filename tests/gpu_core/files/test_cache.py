@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The cache folder: frames arrive whole, damage is seen, and nobody else's files are touched."""
 
 from __future__ import annotations

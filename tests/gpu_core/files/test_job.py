@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The job folder: what goes in comes out, and nothing damaged, foreign or half-written is taken for a job."""
 
 from __future__ import annotations

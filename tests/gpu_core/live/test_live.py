@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Live's worker: what it answers, that the hand has its way and nothing crosses, and that it ends with its parent."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Why a cache is stale, in words."""
 
 from __future__ import annotations

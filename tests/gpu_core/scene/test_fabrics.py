@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The preset table against what real cloth can be (ranges of the fabric study, section 3)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """What the filter stops of cloth that nothing holds: its place waits, its momentum does not."""
 
 from __future__ import annotations

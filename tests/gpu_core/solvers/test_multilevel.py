@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The multilevel preconditioner: its aggregates, and what it does to a solve."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Newton's matrix against finite differences of the forces, and its solution against a direct solver."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Solvers by name, and their choices."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 """The smoothest modes of H: those of many unknowns against Lanczos on the same matrix."""
 
 from __future__ import annotations
