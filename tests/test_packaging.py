@@ -88,6 +88,17 @@ def test_the_cpu_build_lacks_the_installer_and_the_permission_and_nothing_else(p
     assert not [name for name in cpu.namelist() if name.endswith(".py") and b'"pip"' in cpu.read(name)]
 
 
+def test_the_version_is_one_everywhere_and_dated_in_the_changelog():
+    text = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("CHANGELOG.md", "CITATION.cff")}
+    version, date = re.findall(r"(?m)^## (\d+\.\d+\.\d+) - (\d{4}-\d\d-\d\d)$", text["CHANGELOG.md"])[0]
+    assert re.findall(r"(?m)^(?:version|date-released): (.*)$", text["CITATION.cff"]) == [version, date]
+    for name, table in (("blender_manifest.toml", ()), ("pyproject.toml", ("project",))):
+        values = tomllib.loads((ROOT / name).read_text(encoding="utf-8"))
+        for key in table:
+            values = values[key]
+        assert values["version"] == version, name
+
+
 def test_the_manifest_names_every_holder_in_the_licences_of_the_wheels(package):
     zipped = zipfile.ZipFile(package)
     holders = manifest(zipped)["copyright"]
