@@ -64,6 +64,7 @@ class BendingEnergy:
 
     name: ClassVar[str] = "bending"
     constant: ClassVar[bool] = True
+    external: ClassVar[bool] = False
 
     def __init__(self, backend: Backend, data: BendingData, sheet: Sheet, choices: ElasticityChoices) -> None:
         xp, rows = backend.xp, data.rows

@@ -38,6 +38,7 @@ class Energy(Protocol):
 
     name: ClassVar[str]  #: of its data in `Assembly.parts`
     constant: ClassVar[bool]  #: its second derivative is the same at any x, so Newton's matrix holds it as H does
+    external: ClassVar[bool]  #: its forces have a sum or a torque, so cloth does not move as if nothing held it
 
     @staticmethod
     def part(cloth: Cloth, choices: ElasticityChoices) -> Any:
@@ -50,8 +51,11 @@ class Energy(Protocol):
     def __init__(self, backend: Backend, data: Any, sheet: Sheet, choices: ElasticityChoices) -> None: ...
 
     def residual_launches(self, x: Any, system: LinearSystem) -> list[Launch]:
-        """Kernels that add −∇E at x (V, 4) to the system's residual, and what acts only now to its ΔH; its second
-        derivative goes to `triangle_block` where the system has one and the energy is not constant."""
+        """Kernels that add −∇E at x (V, 4) to the system's residual, and what acts only now to its ΔH.
+
+        Where the system has a `triangle_block` and the energy is not constant, its second derivative is added there;
+        the membrane, which comes first, sets it.
+        """
 
     def gain(self, start: Any, x: Any, of: Any) -> float:
         """J: by how much more the cloth `of` (N,) bool holds at x than at `start` (V, 4)."""

@@ -40,6 +40,7 @@ class MembraneEnergy:
 
     name: ClassVar[str] = "membrane"
     constant: ClassVar[bool] = False
+    external: ClassVar[bool] = False
 
     def __init__(self, backend: Backend, data: Membrane, sheet: Sheet, choices: ElasticityChoices) -> None:
         xp, triangles = backend.xp, sheet.triangles

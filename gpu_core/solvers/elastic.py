@@ -46,6 +46,7 @@ class Elastic:
         self.gravity = backend.array([[*gravity, 0.0]])
         self.sheet = Sheet(backend, assembly.triangles, self.vertices)
         self.energies = [kind(backend, assembly.parts[kind.name], self.sheet, choices) for kind in ENERGIES]
+        self.external = any(energy.external for energy in self.energies)  #: cloth is held by more than pins and contact
         self.membrane = next(energy for energy in self.energies if isinstance(energy, MembraneEnergy))
         self.bending = next(energy for energy in self.energies if isinstance(energy, BendingEnergy))
         self.membrane.hardest_excess = choices.hardening * strain_excess

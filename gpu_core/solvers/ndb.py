@@ -74,7 +74,7 @@ class Ndb:
         )
         self.momentum = (
             Momentum(backend, self.vertices, self.elastic.pin_stiffness, cloths)
-            if parameters.free_cloth.momentum
+            if parameters.free_cloth.momentum and not self.elastic.external
             else None
         )
         change = Change(

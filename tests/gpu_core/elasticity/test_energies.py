@@ -4,16 +4,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.sparse as sparse
 
-from taffeta.gpu_core.backend import select
+from taffeta.gpu_core.backend import launch, select
+from taffeta.gpu_core.elasticity import assembly as assembly_module
 from taffeta.gpu_core.elasticity.assembly import assemble, vectors
 from taffeta.gpu_core.elasticity.choices import ElasticityChoices
 from taffeta.gpu_core.elasticity.energies import ENERGIES
 from taffeta.gpu_core.scene.fabrics import COTTON
-from taffeta.gpu_core.scene.scene import Cloth
+from taffeta.gpu_core.scene.mesh import triangle_areas
+from taffeta.gpu_core.scene.scene import Cloth, Scene, Settings
+from taffeta.gpu_core.simulator import Simulator
+from taffeta.gpu_core.solvers import elastic as elastic_module
 from taffeta.gpu_core.solvers.elastic import Elastic
 from taffeta.gpu_core.solvers.newton import NewtonStep
 from taffeta.tests.gpu_core.small_scene import sheet
@@ -71,3 +77,59 @@ def test_names_and_memories_are_each_energys_own(rough):
     assert len({energy.name for energy in ENERGIES}) == len(ENERGIES)
     names = [name for energy in elastic.energies for name in energy.memory(vectors(rough[1]))]
     assert len(set(names)) == len(names)
+
+
+class Tether:
+    """½ m ω² ‖x − X‖²: each vertex on a spring to where it rests, so stiff that all sink alike."""
+
+    name, constant, external = "tether", True, True
+    omega = 20.0  #: 1/s
+
+    def __init__(self, backend, data, sheet, choices):
+        self.stiffness, self.target, self.count = (
+            backend.array(data.stiffness),
+            backend.array(data.rest),
+            sheet.vertices,
+        )
+
+    @classmethod
+    def part(cls, cloth, choices):
+        area = np.repeat(triangle_areas(cloth.rest_positions, cloth.triangles) / 3.0, 3)
+        mass = cloth.material.density * np.bincount(cloth.triangles.ravel(), area)
+        stiffness = cls.omega**2 * mass
+        return SimpleNamespace(stiffness=stiffness, hessian=sparse.diags_array(stiffness).tocsr(), cloth=cloth)
+
+    @staticmethod
+    def joined(parts, cloths, offsets):
+        (part,) = parts
+        return SimpleNamespace(stiffness=part.stiffness, rest=vectors(part.cloth.positions), hessian=part.hessian)
+
+    def residual_launches(self, x, system):
+        spring = {"stiffness": self.stiffness, "target": self.target, "residual": system.residual}
+        return [launch("pin_residual", self.count, x=x, **spring)]
+
+    def gain(self, start, x, of):
+        return 0.0
+
+    def memory(self, x):
+        return {}
+
+    def resume(self, memory):
+        pass
+
+    def remember(self, x, converged):
+        return {}
+
+
+def test_an_energy_needs_a_class_and_a_line(monkeypatch):
+    """No solver, no matrix and no kernel launch knows of it, and a sheet hangs from it by g/ω²."""
+    for module in (assembly_module, elastic_module):
+        monkeypatch.setattr(module, "ENERGIES", (*ENERGIES, Tether))
+    points, triangles = sheet(6, 0.2)
+    cloth = Cloth("Sheet", triangles, points, points, replace(MATERIAL, air_drag=0.0))
+    simulator = Simulator(Scene((cloth,), (), Settings(1, 60, step_rate=96.0)), cpu)
+    for _ in range(59):
+        report = simulator.advance_frame()
+        assert report.unfinished_steps == 0
+    sunk = points[:, 2] - simulator.positions()[0][:, 2]
+    assert sunk == pytest.approx(np.full(len(points), 9.81 / Tether.omega**2), rel=0.01)
