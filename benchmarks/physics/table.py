@@ -44,10 +44,10 @@ first step 0.9 % above its start by the exact minimum. A contact's force is that
 border at 24 m/s are pushed on their way (3.6 % in a step). And what a filter cuts is given back to the whole, which
 leaves the cut as a deformation.
 
-So after each step the energy of cloth that nothing holds is counted (`solvers/outcome.py`: kinetic, membrane, bending,
-less gravity's work), and a step that has added to it is taken again in two halves, up to three times, as one that
-leaves its strain limit is; half a step asks a quarter of the cloth. What is left then is counted in `heated_steps`, and
-in the frame's certificate. Two sheets of 225 or 441 vertices that close in at 4, 8, 12 and 24 m/s, h 1/96 and 1/192, three
+So after each step the energy of cloth that nothing holds is counted (`Outcome`: kinetic, membrane, bending, less
+gravity's work), and a step that has added to it is taken again in two halves, up to three times, as one that leaves its
+strain limit is; half a step asks a quarter of the cloth. What is left then is counted in `heated_steps`, and in the
+frame's certificate. Two sheets of 225 or 441 vertices that close in at 4, 8, 12 and 24 m/s, h 1/96 and 1/192, three
 places each (48 runs, 648 steps; the solver of 7098268, which looked at strain limits alone, in brackets): none gains
 (6, by up to 4.2 %), none is above its start (2.6 %), none runs out of iterations (4), 29 steps are halved (5), in 6 %
 more iterations. Free sheets that drift, fall, flap or are thrown at 30 m/s: 4 of 1696 steps are halved. A
