@@ -132,6 +132,7 @@ def test_the_simulator_passes_its_tests_on_python_3_13_with_numpy_2(shared):
         "PYTHONPATH": f"{blender_5_1.there(blender_5_1.PACKAGES)}:/shared/.venv/checkout",
         "PYTHONDONTWRITEBYTECODE": "1",
         "TAFFETA_BUILD": blender_5_1.there(shared),
+        "TAFFETA_THREADS": "1",  # other tests have the other processors
     }
     tests = [f"tests/gpu_core/{room}" for room in ROOMS]
     options = ["-q", "-p", "no:cacheprovider", f"--deselect=tests/gpu_core/{LONG}"]
