@@ -7,7 +7,7 @@ import numpy as np
 
 from ...gpu_core.scene.scene import Cloth, Material, Pins, Scene, Settings
 from ..stress.shapes import Mesh, sheet, sphere
-from ..stress.stress import body, cloth, jittered
+from ..stress.stress import cloth, collider, jittered
 
 #: Table 1: ρ 0.3, κ 160 and 3e-4. ‖F − R‖² alone (shear = Y/2), no strain limit, D = 3 κ_bend
 #: (docs/theory/method.md §3, §4).
@@ -45,11 +45,11 @@ def tablecloth(vertices: int, frames: int) -> Scene:
     """A table cloth of 1 m falls on a lumpy body three times as wide as the cloth, so that most of it comes to lie."""
     lump = lumpy(1.5, 64).shifted(0.0, 0.0, -1.5)
     falling = jittered(sheet(vertices, 1.0), 1e-5).shifted(0.003, 0.002, 0.25)
-    return Scene((cloth("Cloth", falling, material=PAPER),), (body("Body", lump),), settings(frames))
+    return Scene((cloth("Cloth", falling, material=PAPER),), (collider("Body", lump),), settings(frames))
 
 
 def drape(vertices: int, frames: int) -> Scene:
     """Fig. 13: a cloth of 1 m on a ball of half its width."""
     ball = sphere(0.25, 48).shifted(0.0, 0.0, -0.25)
     falling = jittered(sheet(vertices, 1.0), 1e-5).shifted(0.003, 0.002, 0.01)
-    return Scene((cloth("Cloth", falling, material=PAPER),), (body("Ball", ball),), settings(frames, rate=200.0))
+    return Scene((cloth("Cloth", falling, material=PAPER),), (collider("Ball", ball),), settings(frames, rate=200.0))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What falls, falls: alone, and as a part of a cloth that is in contact elsewhere. Bodies that cannot arrive say so."""
+"""What falls, falls: alone, and as a part of a cloth that is in contact elsewhere. What cannot arrive says so."""
 
 from __future__ import annotations
 
@@ -72,13 +72,13 @@ def squeezed(solve: Solve) -> Iterator[Result]:
     points, triangles = square(8, 0.2)
     plate, faces = square(4, 0.3)
     shift = (0.02 * np.abs(np.linspace(-1, 1, 13)) - 0.004)[:, None, None] * [[[0.0, 0.0, 1.0]]]
-    bodies = [
+    colliders = [
         Collider(name, faces, (plate[None] + side * shift).astype(np.float32))
         for name, side in (("Upper", 1), ("Lower", -1))
     ]
     cloth = Cloth("Sheet", triangles, points, points, VACUUM)
-    motion = simulate(cloth, bodies, solve=solve, seconds=0.5, gravity=(0.0, 0.0, 0.0))
+    motion = simulate(cloth, colliders, solve=solve, seconds=0.5, gravity=(0.0, 0.0, 0.0))
     named = {name for report in motion.reports for name in report.released}
-    yield Result("squeezed to nothing: bodies named, of 2", len({"Upper", "Lower"} & named), 2, 0.0)
+    yield Result("squeezed to nothing: colliders named, of 2", len({"Upper", "Lower"} & named), 2, 0.0)
     yield Result("squeezed to nothing: late steps reported", sum(r.late_steps for r in motion.reports), 0, None)
     yield Result("squeezed to nothing: tangled pairs at the end", motion.reports[-1].tangled, 0, None)

@@ -34,8 +34,8 @@ def slope(friction: float, tangent: float, floor: FloorKind, solve: Solve, secon
         )
         return simulate(cloths, [smooth], solve=solve, seconds=seconds)
     faces, corners = square(SIDES[floor], 2.0 if floor != "two triangles" else 4.0)
-    body = Collider("Floor", corners, turned(angle, faces)[None].astype(np.float32), friction=friction)
-    return simulate(sheet, [body], solve=solve, seconds=seconds)
+    collider = Collider("Floor", corners, turned(angle, faces)[None].astype(np.float32), friction=friction)
+    return simulate(sheet, [collider], solve=solve, seconds=seconds)
 
 
 def _cloth_floor(angle: float, material: Material) -> Cloth:
@@ -129,8 +129,8 @@ def stop(solve: Solve) -> Iterator[Result]:
             Material(friction=0.4, air_drag=0.0, bend=1e-4), velocities=start,
         )  # fmt: skip
         faces, corners = square(SIDES[floor], 2.0)
-        body = Collider("Floor", corners, faces[None].astype(np.float32), friction=0.4)
-        motion = simulate(sheet, [body], solve=solve, seconds=0.75)
+        collider = Collider("Floor", corners, faces[None].astype(np.float32), friction=0.4)
+        motion = simulate(sheet, [collider], solve=solve, seconds=0.75)
         path = motion.centre()[:, 0]
         ideal = 1.0 / (2 * 0.4 * GRAVITY) - 0.5 / 192
         yield Result(f"braking distance, 1 m/s, μ 0.4, {floor}", path[-1] - path[0], ideal, 0.03, "m", True)

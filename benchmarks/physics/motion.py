@@ -62,7 +62,7 @@ def simulate(
         1, frames, fps=fps, step_rate=rate, gravity=gravity, self_collision=self_collision,
         tolerance=solve.tolerance, backend="cpu",
     )  # fmt: skip
-    scene = Scene(cloths, tuple(_lasting(body, frames) for body in colliders), settings)
+    scene = Scene(cloths, tuple(_lasting(collider, frames) for collider in colliders), settings)
     simulator = Simulator(scene, select("cpu"), solve.parameters)
     mass = assemble(cloths, settings.step, solve.parameters.elasticity).mass
     count = len(mass)
@@ -81,9 +81,9 @@ def simulate(
     return Motion(np.array(positions), np.array(speeds), mass, reports, keep_every / fps)
 
 
-def _lasting(body: Collider, frames: int) -> Collider:
+def _lasting(collider: Collider, frames: int) -> Collider:
     """An animation that is shorter than the run stays where it ends."""
-    given = len(body.positions)
+    given = len(collider.positions)
     if given in (1, frames):
-        return body
-    return replace(body, positions=body.positions[np.minimum(np.arange(frames), given - 1)])
+        return collider
+    return replace(collider, positions=collider.positions[np.minimum(np.arange(frames), given - 1)])

@@ -24,9 +24,14 @@ def _floor() -> Collider:
 
 
 def _settle(
-    name: str, cloths: Cloth | Sequence[Cloth], bodies: Sequence[Collider], limit: float, solve: Solve, seconds: float
+    name: str,
+    cloths: Cloth | Sequence[Cloth],
+    colliders: Sequence[Collider],
+    limit: float,
+    solve: Solve,
+    seconds: float,
 ) -> Iterator[Result]:
-    motion = simulate(cloths, bodies, solve=solve, rate=RATE, seconds=seconds)
+    motion = simulate(cloths, colliders, solve=solve, rate=RATE, seconds=seconds)
     frames, window = len(motion.positions), round(WINDOW / motion.interval)
     speed = 1e3 * motion.rms_speed()
     early = slice(round(4 / motion.interval), round((4 + WINDOW) / motion.interval))

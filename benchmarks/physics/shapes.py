@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sheets and bodies for the scenarios; sheets are flat in z = 0, metres."""
+"""Sheets and colliders for the scenarios; sheets are flat in z = 0, metres."""
 
 from __future__ import annotations
 

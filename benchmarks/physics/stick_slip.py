@@ -56,8 +56,8 @@ def _pulled_over_cylinder(friction: float, solve: Solve, seconds: float = 2.0) -
 
     strip = Cloth("Strip", triangles, rest, start, _elastic(0.05, STIFFNESS, friction, 1e-6), pins=Pins(ends, path))
     points, faces = cylinder(RADIUS, 0.1)
-    body = Collider("Cylinder", faces, points[None].astype(np.float32), friction)
-    motion = simulate(strip, [body], solve=solve, seconds=seconds, gravity=(0.0, 0.0, 0.0))
+    collider = Collider("Cylinder", faces, points[None].astype(np.float32), friction)
+    motion = simulate(strip, [collider], solve=solve, seconds=seconds, gravity=(0.0, 0.0, 0.0))
     rows = motion.positions.reshape(frames, cells + 1, 3, 3).mean(axis=2)
     stretch = np.linalg.norm(np.diff(rows, axis=1), axis=2) * cells / np.ptp(rest[:, 0]) - 1.0
     inner = int(cells * SPAN / length) - 3

@@ -34,14 +34,14 @@ def block() -> Collider:
 
 
 def _drape(
-    mesh: Mesh, order: np.ndarray, body: Collider, solve: Solve, nudge: float = 0.0, material: Material = ELASTIC
+    mesh: Mesh, order: np.ndarray, collider: Collider, solve: Solve, nudge: float = 0.0, material: Material = ELASTIC
 ) -> Motion:
     """order: (N,) new number → old number. nudge: by which one border starts higher and the other lower, m."""
     points, triangles = mesh
     number, tilt = np.argsort(order), nudge * points[order, 0] / points[:, 0].max()
     laid = points[order] + [0, 0, 0.01] + tilt[:, None] * [0, 0, 1]
     cloth = Cloth("Sheet", number[triangles].astype(np.int32), points[order], laid, material)
-    return simulate(cloth, [body], solve=solve, seconds=SECONDS[-1])
+    return simulate(cloth, [collider], solve=solve, seconds=SECONDS[-1])
 
 
 def mirror(solve: Solve) -> Iterator[Result]:
@@ -68,10 +68,10 @@ def mirror_of_a_nudge(solve: Solve) -> Iterator[Result]:
 
 
 def _mirrored(
-    name: str, body: Collider, bound: float | None, solve: Solve, nudge: float = 0.0, material: Material = ELASTIC
+    name: str, collider: Collider, bound: float | None, solve: Solve, nudge: float = 0.0, material: Material = ELASTIC
 ) -> Iterator[Result]:
     mesh = square(SIDE, 0.3, diagonals="mirrored")
-    motion = _drape(mesh, np.arange(SIDE**2), body, solve, nudge, material)
+    motion = _drape(mesh, np.arange(SIDE**2), collider, solve, nudge, material)
     twin = np.arange(SIDE**2).reshape(SIDE, SIDE)[::-1].ravel()
     for seconds in SECONDS:
         x = motion.positions[round(24 * seconds)]
@@ -92,10 +92,10 @@ def numbering_of_folds(solve: Solve) -> Iterator[Result]:
     yield from _renumbered("on a block", block(), 1.0 if solve is TIGHT else None, solve)
 
 
-def _renumbered(name: str, body: Collider, bound: float | None, solve: Solve) -> Iterator[Result]:
+def _renumbered(name: str, collider: Collider, bound: float | None, solve: Solve) -> Iterator[Result]:
     mesh = square(SIDE, 0.3)
     order = np.random.default_rng(3).permutation(SIDE**2)
-    plain, shuffled = (_drape(mesh, some, body, solve) for some in (np.arange(SIDE**2), order))
+    plain, shuffled = (_drape(mesh, some, collider, solve) for some in (np.arange(SIDE**2), order))
     for seconds in SECONDS:
         frame = round(24 * seconds)
         apart = np.linalg.norm(plain.positions[frame][order] - shuffled.positions[frame], axis=1)

@@ -26,7 +26,7 @@ cloth's velocity in the step, down to 2 mm/s (`acceleration_share`, `finest`). A
 iterations for it in its first second, a third more (4 instead of 3) when it calms down.
 
 **Momentum.** What conjugate gradients leave has a mean: colliding sheets lost 8e-4 of Σm|v| and a thrown sheet flew
-4–10 mm beside its parabola. `solvers/momentum.py` puts the rigid motion of cloth that no pin and no body holds back
+4–10 mm beside its parabola. `solvers/momentum.py` puts the rigid motion of cloth that no pin and no collider holds back
 where inertia has it. 1e-6 also needs v = Δx/h by division: (1/h) h is not 1 in float32.
 A step that has converged may still have its last motion cut by the filter, by twice the tolerance times h at most.
 That is no force: one step of 192 of the free run without gravity lost 0.5 mm/s so, 0.38 mm at the end. The velocity of
@@ -51,8 +51,8 @@ frame's certificate. Two sheets of 225 or 441 vertices that close in at 4, 8, 12
 places each (48 runs, 648 steps; the solver of 7098268, which looked at strain limits alone, in brackets): none gains
 (6, by up to 4.2 %), none is above its start (2.6 %), none runs out of iterations (4), 29 steps are halved (5), in 6 %
 more iterations. Free sheets that drift, fall, flap or are thrown at 30 m/s: 4 of 1696 steps are halved. A
-gain below 5e-7 of the kinetic energy, or what makes 0.5 mm/s of rest, counts as rounding. Cloth that a pin or a body
-holds is not asked: they do work on it.
+gain below 5e-7 of the kinetic energy, or what makes 0.5 mm/s of rest, counts as rounding. Cloth that a pin or a
+collider holds is not asked: they do work on it.
 
 **Creep.** Edge–edge pairs that meet near an end of an edge are made and broken by rounding, and each takes friction's
 anchor with it: 0.13 mm/s at 98 % of the friction angle. Their stiffness now fades over the last 5 % of an edge, where

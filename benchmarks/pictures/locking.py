@@ -9,7 +9,7 @@ from ...gpu_core.scene.scene import Collider, Scene
 from ...gpu_core.solvers.parameters import NdbParameters
 from ..stress.motions import moved
 from ..stress.shapes import box, sheet
-from ..stress.stress import body, cloth, scene
+from ..stress.stress import cloth, collider, scene
 from .part import Part, Picture, beside
 from .run import run
 
@@ -34,11 +34,11 @@ def squeezed(vertices: int) -> Scene:
     flat = sheet(vertices, 0.3).shifted(0.13, 0.0, 0.0)
     plate = box(0.08, 0.1, 0.012)
     apart = 0.006 + np.interp(np.arange(FRAMES), [0, SHUT - 1], [4.0e-3, ROOM])
-    bodies: list[Collider] = [
-        body(name, plate, moved(plate.positions, z=side * apart))
+    colliders: list[Collider] = [
+        collider(name, plate, moved(plate.positions, z=side * apart))
         for name, side in (("Upper plate", 1), ("Lower plate", -1))
     ]
-    return scene([cloth("Sheet", flat)], bodies, FRAMES)
+    return scene([cloth("Sheet", flat)], colliders, FRAMES)
 
 
 PICTURES = (Picture(squeezed_end, 700, -62.0, 12.0, raised=0.02),)

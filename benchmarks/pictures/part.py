@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ...gpu_core.scene.arrays import Array, IntArray
 
-Look = Literal["cloth", "body", "line"]
+Look = Literal["cloth", "collider", "line"]
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Part:
     name: str
     positions: Array  #: (N, 3) m
     triangles: IntArray  #: (T, 3)
-    look: Look = "body"
+    look: Look = "collider"
     dye: int = 0  #: of cloth: its place in `look.DYES`
     rest: Array | None = None  #: (N, 3) m, of cloth: where the stripes along its hem are woven, and its own quads
     marked: npt.NDArray[np.bool_] | None = None  #: (T,) triangles in the colour of a warning

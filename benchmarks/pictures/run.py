@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From a scene to what a picture shows of it: the cloths and bodies of one frame."""
+"""From a scene to what a picture shows of it: the cloths and colliders of one frame."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .part import Part
 
 
 def run(scene: Scene, frame: int, parameters: NdbParameters | None = None, *, said: str = "") -> list[Part]:
-    """Cloths first, then bodies, at `frame`. Triangles of cloth that cross something there are marked.
+    """Cloths first, then colliders, at `frame`. Triangles of cloth that cross something there are marked.
 
     said: what the progress on stderr is called.
     """
@@ -49,11 +49,11 @@ def _parts(scene: Scene, simulator: Simulator, found: list[Finding]) -> list[Par
         )
         for dye, (cloth, positions) in enumerate(zip(scene.cloths, simulator.positions(), strict=True))
     ]  # fmt: skip
-    bodies = [
-        Part(body.name, np.asarray(body.positions[index if body.animated else 0], np.float64), body.triangles)
-        for body in scene.colliders
+    colliders = [
+        Part(item.name, np.asarray(item.positions[index if item.animated else 0], np.float64), item.triangles)
+        for item in scene.colliders
     ]
-    return cloths + bodies
+    return cloths + colliders
 
 
 def _crossing(name: str, triangles: np.ndarray, found: list[Finding]) -> np.ndarray:

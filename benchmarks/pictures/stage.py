@@ -19,7 +19,7 @@ from ...sample_blends.studio import light_and_film, look_at_all
 from .part import Part, Picture
 
 WIDTH = 1.0  #: m, of what is framed: small scenes are shown as large as the studio is made for
-CREASE = radians(40.0)  #: sharper edges of bodies stay edges
+CREASE = radians(40.0)  #: sharper edges of colliders stay edges
 MARGIN = 1.06  #: of the camera's distance, so that nothing touches the frame
 INK = (0.015, 0.017, 0.02)
 SOLE = 5e-4  #: m below the lowest vertex, half of the thickness that cloth is shown with
@@ -79,7 +79,7 @@ def _add(part: Part, scale: float) -> None:
         mesh.from_pydata(part.positions.tolist(), [], part.triangles.tolist())
         mesh.shade_smooth()
         mesh.set_sharp_from_angle(angle=CREASE)
-        mesh.materials.append(varnish() if part.look == "body" else plaster(INK))
+        mesh.materials.append(varnish() if part.look == "collider" else plaster(INK))
         return
     faces, marked = woven(part.rest, part.triangles, part.marked)
     mesh.from_pydata(part.positions.tolist(), [], faces)

@@ -93,7 +93,7 @@ def floors(backend: Backend, vertices: int, frame: int = FRAME) -> Iterator[Floo
 
 
 def _single_step(scene: Scene) -> Scene:
-    """The same scene with frames of one step. Bodies and pins must not move."""
+    """The same scene with frames of one step. Colliders and pins must not move."""
     settings = scene.settings
     return replace(scene, settings=replace(settings, fps=1.0 / settings.step, step_rate=1.0 / settings.step))
 

@@ -39,7 +39,7 @@ class PaperRow:
 
 @dataclass(frozen=True)
 class SpeedScene:
-    """One row of the table. The paper's row stands beside it where body, size and step are the same."""
+    """One row of the table. The paper's row stands beside it where collider, size and step are the same."""
 
     name: str
     build: Build
@@ -77,8 +77,8 @@ def skirt(vertices: int, frames: int) -> Scene:
     pins = Pins(held, np.einsum("fij,vj->fvi", turns, flared.positions[held]))
     material = replace(COTTON, density=0.3)
     cloth = Cloth("Skirt", flared.triangles, flared.positions, flared.positions, material, pins=pins)
-    body = Collider("Hips", hips.triangles, np.einsum("fij,vj->fvi", turns, hips.positions))
-    return Scene((cloth,), (body,), Settings(1, frames, fps=25.0, step_rate=200.0))
+    collider = Collider("Hips", hips.triangles, np.einsum("fij,vj->fvi", turns, hips.positions))
+    return Scene((cloth,), (collider,), Settings(1, frames, fps=25.0, step_rate=200.0))
 
 
 SCENES = {

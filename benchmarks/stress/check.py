@@ -33,21 +33,21 @@ def verdict(scene: Scene, frame: int, positions: Sequence[Array]) -> Verdict:
 
 
 def _ipctk_finds(scene: Scene, frame: int, cached: Sequence[npt.NDArray[np.float32]]) -> bool:
-    """All cloths with each connected part of each body in turn: bodies may pass through each other and themselves.
+    """All cloths with each connected part of each collider in turn: colliders may cross each other and themselves.
 
     ipctk could be told so by a `can_collide`, but one written in Python stops its threads for ever.
     """
     cloths = [(shape.astype(np.float64), cloth.triangles) for shape, cloth in zip(cached, scene.cloths, strict=True)]
-    parts = [part for body in scene.colliders for part in _parts(body, frame - scene.settings.frame_start)]
+    parts = [part for collider in scene.colliders for part in _parts(collider, frame - scene.settings.frame_start)]
     return any(_intersects([*cloths, part]) for part in parts) if parts else _intersects(cloths)
 
 
-def _parts(body: Collider, index: int) -> list[tuple[Array, npt.NDArray[np.int32]]]:
-    positions = body.positions[index if body.animated else 0].astype(np.float64)
-    ends = unique_edges(body.triangles).T
+def _parts(collider: Collider, index: int) -> list[tuple[Array, npt.NDArray[np.int32]]]:
+    positions = collider.positions[index if collider.animated else 0].astype(np.float64)
+    ends = unique_edges(collider.triangles).T
     joined = scipy.sparse.coo_matrix((np.ones(ends.shape[1]), ends), shape=(len(positions), len(positions)))
     count, part = scipy.sparse.csgraph.connected_components(joined, directed=False)
-    return [(positions, body.triangles[part[body.triangles[:, 0]] == k]) for k in range(count)]
+    return [(positions, collider.triangles[part[collider.triangles[:, 0]] == k]) for k in range(count)]
 
 
 def _intersects(meshes: Sequence[tuple[Array, npt.NDArray[np.int32]]]) -> bool:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cloth that pins and bodies force: twisted, knotted, pulled, crumpled, squeezed."""
+"""Cloth that pins and colliders force: twisted, knotted, pulled, crumpled, squeezed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from ...gpu_core.scene.scene import Scene
 from .motions import moved, ramp, turned
 from .shapes import Array, Mesh, box, cylinder, frames_along, grid, lathe, merged, sheet, sphere, tube
-from .stress import Stress, body, cloth, held, jittered, scene
+from .stress import Stress, cloth, collider, held, jittered, scene
 
 
 def twist(vertices: int, frames: int) -> Scene:
@@ -81,7 +81,7 @@ def funnel(vertices: int, frames: int) -> Scene:
     chosen = off_axis <= min(np.sort(off_axis)[3], 0.02)  # of a coarse cloth too, only what passes through the neck
     pull = moved(square.positions, z=ramp(frames, 0.0, -0.33))
     profile = [(0.17, 0.10), (0.10, 0.05), (0.05, 0.015), (0.032, 0.0), (0.03, -0.03), (0.03, -0.08)]
-    wall = body("Funnel", lathe(profile, 32))
+    wall = collider("Funnel", lathe(profile, 32))
     return scene([cloth("Cloth", square, pins=held(square, chosen, pull))], [wall], frames)
 
 
@@ -99,8 +99,8 @@ def hands(vertices: int, frames: int) -> Scene:
     left = moved(hand.positions, x=-shut)
     mirrored = Mesh(hand.turned((0, 0, 1), 180.0).positions, hand.triangles)
     right = moved(mirrored.turned((1, 0, 0), 90.0).positions, x=shut)
-    bodies = [body("Left hand", hand, left), body("Right hand", hand, right)]
-    return scene([cloth("Cloth", crumpled)], bodies, frames, weightless=True)
+    colliders = [collider("Left hand", hand, left), collider("Right hand", hand, right)]
+    return scene([cloth("Cloth", crumpled)], colliders, frames, weightless=True)
 
 
 def armpit(vertices: int, frames: int) -> Scene:
@@ -114,8 +114,8 @@ def armpit(vertices: int, frames: int) -> Scene:
     arm = cylinder(0.04, 0.4, 24, 6).shifted(0.1205, 0.0, -0.1)
     opening = turned(arm.positions, (0, 1, 0), -ramp(frames, 25.0, 0.0, 0.0, 25.0), (0.1205, 0.0, 0.1))
     opening[:, :, 0] += ramp(frames, 0.02, 0.0, 0.0, 0.02)[:, None]
-    bodies = [body("Trunk", trunk), body("Arm", arm, opening)]
-    return scene([cloth("Sleeve", veil, pins=held(veil, top))], bodies, frames)
+    colliders = [collider("Trunk", trunk), collider("Arm", arm, opening)]
+    return scene([cloth("Sleeve", veil, pins=held(veil, top))], colliders, frames)
 
 
 def crossing_pins(vertices: int, frames: int) -> Scene:
@@ -156,8 +156,8 @@ def scissors(vertices: int, frames: int) -> Scene:
     stroke = ramp(frames, 0.11, -0.05, 0.11)
     upper = moved(blade.positions, x=stroke, z=-0.125)
     lower = moved(blade.positions, x=-stroke, z=-0.135)
-    bodies = [body("Upper blade", blade, upper), body("Lower blade", blade, lower)]
-    return scene([cloth("Cloth", hanging, pins=held(hanging, top))], bodies, frames)
+    colliders = [collider("Upper blade", blade, upper), collider("Lower blade", blade, lower)]
+    return scene([cloth("Cloth", hanging, pins=held(hanging, top))], colliders, frames)
 
 
 FORCED = (

@@ -49,7 +49,7 @@ def varied(base: Stress, generator: np.random.Generator) -> tuple[Stress, int, i
             scene.settings, step_rate=scene.settings.step_rate * slower, gravity=tuple(turn @ scene.settings.gravity)
         )
         cloths = tuple(_cloth(c, turn, thicker, push) for c, push in zip(scene.cloths, pushes, strict=False))
-        chosen = Scene(cloths, tuple(_body(body, turn, thicker) for body in scene.colliders), settings)
+        chosen = Scene(cloths, tuple(_collider(collider, turn, thicker) for collider in scene.colliders), settings)
         return rubbing(chosen) if rubs else chosen
 
     build.__name__ = base.name
@@ -68,9 +68,9 @@ def _cloth(cloth: Cloth, turn: Array, thicker: float, push: Array) -> Cloth:
     return replace(cloth, positions=start, velocities=velocity, pins=pins, thickness=cloth.thickness * thicker)
 
 
-def _body(body: Collider, turn: Array, thicker: float) -> Collider:
-    path = (np.asarray(body.positions, np.float64) @ turn.T).astype(np.float32)
-    return replace(body, positions=path, thickness=body.thickness * thicker)
+def _collider(collider: Collider, turn: Array, thicker: float) -> Collider:
+    path = (np.asarray(collider.positions, np.float64) @ turn.T).astype(np.float32)
+    return replace(collider, positions=path, thickness=collider.thickness * thicker)
 
 
 def line(result: Result, squeezes: bool) -> str:

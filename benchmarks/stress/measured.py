@@ -9,14 +9,14 @@ import numpy as np
 
 from ...gpu_core.scene.scene import Cloth, Collider, Scene
 from .shapes import Mesh, grid, sheet, sphere
-from .stress import Stress, body, cloth, jittered, scene
+from .stress import Stress, cloth, collider, jittered, scene
 
 
 def _drape(mesh: Mesh, thickness: float, scale: float = 1.0) -> tuple[Cloth, Collider]:
     """A sheet 0.4 · scale m wide, a little above a ball."""
     falling = jittered(mesh, 1e-4 * scale).shifted(0.003 * scale, 0.002 * scale, 0.105 * scale)
     ball = sphere(0.1 * scale)
-    return cloth("Sheet", falling, thickness=thickness), body("Ball", ball, thickness=thickness)
+    return cloth("Sheet", falling, thickness=thickness), collider("Ball", ball, thickness=thickness)
 
 
 def tiny(vertices: int, frames: int) -> Scene:
@@ -58,7 +58,7 @@ def graded(vertices: int, frames: int) -> Scene:
     smallest = np.diff(lines).min()
     return scene(
         [cloth("Sheet", jittered(falling, 0.05 * smallest).shifted(0.003, 0.002, 0.105))],
-        [body("Ball", sphere(0.1))],
+        [collider("Ball", sphere(0.1))],
         frames,
     )
 
@@ -69,7 +69,7 @@ def slivers(vertices: int, frames: int) -> Scene:
     columns = vertices // rows
     length = 0.4 / (rows - 1)
     falling = grid(np.linspace(-0.2, 0.2, rows), 0.01 * length * (np.arange(columns) - columns / 2))
-    return scene([cloth("Sheet", falling.shifted(0.003, 0.002, 0.105))], [body("Ball", sphere(0.1))], frames)
+    return scene([cloth("Sheet", falling.shifted(0.003, 0.002, 0.105))], [collider("Ball", sphere(0.1))], frames)
 
 
 MEASURED = (

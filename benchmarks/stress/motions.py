@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How bodies and pins move: positions (F, N, 3) per frame from positions (N, 3)."""
+"""How colliders and pins move: positions (F, N, 3) per frame from positions (N, 3)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def turned(
     degrees: npt.ArrayLike,
     centre: tuple[float, float, float] = (0.0, 0.0, 0.0),
 ) -> Array:
-    """Turned about an axis through centre by degrees (F,). Between frames bodies move along straight lines: keep the
+    """Turned about an axis through centre by degrees (F,). Between frames colliders move along straight lines: keep the
     turn per frame small."""
     turns = np.stack([rotation(axis, angle) for angle in np.radians(np.atleast_1d(degrees))])
     return np.asarray((positions - centre) @ turns.transpose(0, 2, 1) + centre)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cloth that falls on bodies and on itself: piles, folds, wedges, and places where it can lock."""
+"""Cloth that falls on colliders and on itself: piles, folds, wedges, and places where it can lock."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from ...gpu_core.scene.scene import Scene
 from .motions import moved, ramp, turned
 from .shapes import Mesh, box, grid, merged, sheet, sphere, teapot
-from .stress import Stress, body, cloth, jittered, scene
+from .stress import Stress, cloth, collider, jittered, scene
 
 
 def teapot_pile(vertices: int, frames: int) -> Scene:
@@ -20,13 +20,13 @@ def teapot_pile(vertices: int, frames: int) -> Scene:
         )
         for k in range(10)
     ]
-    return scene(cloths, [body("Teapot", teapot())], frames)
+    return scene(cloths, [collider("Teapot", teapot())], frames)
 
 
 def spout(vertices: int, frames: int) -> Scene:
     """A cloth caught on the tip of a spout: one tight contact must not hold up the rest."""
     falling = jittered(sheet(vertices, 0.4), 1e-4).shifted(0.1, 0.003, 0.165)
-    return scene([cloth("Cloth", falling)], [body("Teapot", teapot())], frames)
+    return scene([cloth("Cloth", falling)], [collider("Teapot", teapot())], frames)
 
 
 def zigzag(vertices: int, frames: int) -> Scene:
@@ -36,7 +36,7 @@ def zigzag(vertices: int, frames: int) -> Scene:
         strip = sheet(vertices // 3, 0.4, 0.1).turned((0, 1, 0), 90.0)
         strip.positions[:, 0] += 0.004 * np.sin(30.0 * strip.positions[:, 2]) + 0.03 * k
         cloths.append(cloth(f"Strip {k}", jittered(strip.shifted(0.0, 0.0, 0.203), 1e-4, k)))
-    return scene(cloths, [body("Floor", box(1.0, 1.0, 0.02).shifted(0.0, 0.0, -0.01))], frames)
+    return scene(cloths, [collider("Floor", box(1.0, 1.0, 0.02).shifted(0.0, 0.0, -0.01))], frames)
 
 
 def forty_layers(vertices: int, frames: int) -> Scene:
@@ -45,7 +45,7 @@ def forty_layers(vertices: int, frames: int) -> Scene:
     for k in range(40):
         layer = jittered(sheet(vertices // 40, 0.1), 1e-4, k).turned((0, 0, 1), 2.0 * k)
         cloths.append(cloth(f"Layer {k}", layer.shifted(0.0, 0.0, 0.02 + 0.0015 * k)))
-    return scene(cloths, [body("Ball", sphere(0.2, 32).shifted(0.0, 0.0, -0.2))], frames)
+    return scene(cloths, [collider("Ball", sphere(0.2, 32).shifted(0.0, 0.0, -0.2))], frames)
 
 
 def crossed_collider(vertices: int, frames: int) -> Scene:
@@ -54,7 +54,7 @@ def crossed_collider(vertices: int, frames: int) -> Scene:
     star = merged(*parts, sphere(0.06, 16).shifted(0.0, 0.0, 0.02))
     swing = turned(star.positions, (0.2, 0.1, 1), ramp(frames, 0.0, 45.0))
     falling = jittered(sheet(vertices, 0.34), 1e-4).shifted(0.002, 0.001, 0.125)
-    return scene([cloth("Cloth", falling)], [body("Star", star, swing)], frames)
+    return scene([cloth("Cloth", falling)], [collider("Star", star, swing)], frames)
 
 
 def folding_collider(vertices: int, frames: int) -> Scene:
@@ -69,7 +69,7 @@ def folding_collider(vertices: int, frames: int) -> Scene:
         axis=1,
     )
     lying = jittered(sheet(vertices, 0.3, 0.2), 1e-4).shifted(0.0, 0.0, 0.038)
-    return scene([cloth("Cloth", lying)], [body("Arm", arm, bend)], frames)
+    return scene([cloth("Cloth", lying)], [collider("Arm", arm, bend)], frames)
 
 
 def jaws(vertices: int, frames: int) -> Scene:
@@ -84,10 +84,12 @@ def jaws(vertices: int, frames: int) -> Scene:
     folded = folded.shifted(-np.mean(path[:, 0]), 0.0, 0.0)
     jaw = box(0.01, 0.2, 0.2)
     shut = ramp(frames, 0.06, 0.013, 0.013)  # of the middles
-    bodies = [body(name, jaw, moved(jaw.positions, x=s * shut)) for name, s in (("Left jaw", -1), ("Right jaw", 1))]
-    bodies.append(body("Shelf", box(0.3, 0.3, 0.01).shifted(0.0, 0.0, -0.038)))
+    colliders = [
+        collider(name, jaw, moved(jaw.positions, x=s * shut)) for name, s in (("Left jaw", -1), ("Right jaw", 1))
+    ]
+    colliders.append(collider("Shelf", box(0.3, 0.3, 0.01).shifted(0.0, 0.0, -0.038)))
     pleated = cloth("Pleats", jittered(folded, 1e-4), rest=flat.positions)
-    return scene([pleated], bodies, frames)
+    return scene([pleated], colliders, frames)
 
 
 PILED = (

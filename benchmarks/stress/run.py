@@ -18,7 +18,7 @@ from ...gpu_core.solvers.parameters import NdbParameters
 from .check import Verdict, verdict
 from .stress import Stress, limited, rubbing
 
-ARRIVAL = 1e-6  #: of the scene's size; a body nearer than this to its pose has arrived
+ARRIVAL = 1e-6  #: of the scene's size; a collider nearer than this to its pose has arrived
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Result:
     )  #: frames with a crossing that no report has named: must be empty
     intersecting_ipctk: list[int] = field(default_factory=list)
     first_finding: str = ""
-    released_frames: int = 0  #: frames in which bodies had no room, or what they then crossed still crosses
+    released_frames: int = 0  #: frames in which colliders had no room, or what they then crossed still crosses
     released: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)  #: crossings that no release explains: must be empty
     tangled_at_end: int = 0
@@ -82,7 +82,7 @@ def run(
     began, simulator = time.perf_counter(), Simulator(scene, select("cpu"), parameters)
     count = sum(len(cloth.positions) for cloth in scene.cloths)
     result = Result(stress.name, count, scene.settings.frames - 1, limit, rubs)
-    before = _bodies(scene, simulator) - _posed(scene, 0)  # the simulator's own centre
+    before = _colliders(scene, simulator) - _posed(scene, 0)  # the simulator's own centre
     iterations = detections = 0
     for index in range(1, scene.settings.frames):
         try:
@@ -94,7 +94,7 @@ def run(
         watch(report, found)
         _add(result, report, found)
         iterations, detections = iterations + report.iterations, detections + report.detections
-        lag = np.abs(_bodies(scene, simulator) - _posed(scene, index) - before).max(initial=0.0)
+        lag = np.abs(_colliders(scene, simulator) - _posed(scene, index) - before).max(initial=0.0)
         size = max(float(np.ptp(cloth.positions, axis=0).max()) for cloth in scene.cloths)
         result.bodies_arrived &= bool(lag <= ARRIVAL * size + np.spacing(np.float32(np.abs(before).max(initial=0.0))))
         if time.perf_counter() - began > seconds and index + 1 < scene.settings.frames:
@@ -138,13 +138,13 @@ def _named(finding: Finding, released: list[str]) -> bool:
     return f"{one} and {other}" in released or f"{other} and {one}" in released
 
 
-def _bodies(scene: Scene, simulator: Simulator) -> Array:
-    """(M, 3) where the solver has the bodies' vertices, m, relative to its centre."""
+def _colliders(scene: Scene, simulator: Simulator) -> Array:
+    """(M, 3) where the solver has the colliders' vertices, m, relative to its centre."""
     first = sum(len(cloth.positions) for cloth in scene.cloths)
     return np.asarray(simulator.state()["x"][first:, :3], np.float64)
 
 
 def _posed(scene: Scene, index: int) -> Array:
     """(M, 3) where they belong."""
-    poses = [body.positions[index if body.animated else 0] for body in scene.colliders]
+    poses = [collider.positions[index if collider.animated else 0] for collider in scene.colliders]
     return np.concatenate([np.zeros((0, 3)), *(np.asarray(pose, np.float64) for pose in poses)])

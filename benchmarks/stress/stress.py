@@ -20,7 +20,7 @@ class Stress:
 
     build: Callable[[int, int], Scene]  #: (vertices of all cloths together, frames) to a scene; both approximate
     frames: int  #: of the full motion
-    squeezes: bool = False  #: bodies or pins leave less room than the thickness: only here may pairs be released
+    squeezes: bool = False  #: colliders or pins leave less room than the thickness: only here may pairs be released
     coarsest: int = 0  #: vertices below which pairs were released, and with four times as many none were
     thickest: float = np.inf  #: times its thickness, beyond which the layers need more than the gap
 
@@ -74,7 +74,7 @@ def held(mesh: Mesh, chosen: npt.NDArray[np.bool_], path: Array | None = None) -
     return Pins(at, (mesh.positions[None] if path is None else path)[:, at])
 
 
-def body(name: str, mesh: Mesh, path: Array | None = None, *, thickness: float = 1.0e-3) -> Collider:
+def collider(name: str, mesh: Mesh, path: Array | None = None, *, thickness: float = 1.0e-3) -> Collider:
     """path: (F, N, 3), None = it stays."""
     where = mesh.positions[None] if path is None else path
     return Collider(name, mesh.triangles, where.astype(np.float32), thickness=thickness)
@@ -82,7 +82,7 @@ def body(name: str, mesh: Mesh, path: Array | None = None, *, thickness: float =
 
 def scene(
     cloths: list[Cloth],
-    bodies: list[Collider],
+    colliders: list[Collider],
     frames: int,
     *,
     fps: float = 24.0,
@@ -92,7 +92,7 @@ def scene(
     """Everything that is not asked for is what a user gets."""
     gravity = (0.0, 0.0, 0.0 if weightless else -9.81)
     settings = Settings(1, frames, fps=fps, step_rate=step_rate, gravity=gravity, backend="cpu")
-    return Scene(tuple(cloths), tuple(bodies), settings)
+    return Scene(tuple(cloths), tuple(colliders), settings)
 
 
 def jittered(mesh: Mesh, amount: float, seed: int = 1) -> Mesh:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cloth that is struck: fast, sharp and spinning bodies."""
+"""Cloth that is struck: fast, sharp and spinning colliders."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from ...gpu_core.scene.scene import Scene
 from .motions import moved, ramp, turned
 from .shapes import box, cylinder, lathe, merged, sheet, sphere
-from .stress import Stress, body, cloth, held, jittered, scene
+from .stress import Stress, cloth, collider, held, jittered, scene
 
 
 def bullet(vertices: int, frames: int) -> Scene:
@@ -18,7 +18,7 @@ def bullet(vertices: int, frames: int) -> Scene:
     ball = sphere(0.06)
     path = moved(ball.positions, x=-0.15 + 20.0 / 96.0 * np.arange(frames), y=0.013, z=-0.1)
     sheets = cloth("Sheet", hanging, pins=held(hanging, top))
-    return scene([sheets], [body("Ball", ball, path)], frames, fps=96.0)
+    return scene([sheets], [collider("Ball", ball, path)], frames, fps=96.0)
 
 
 def head_on(vertices: int, frames: int) -> Scene:
@@ -46,7 +46,7 @@ def blade_bowl(vertices: int, frames: int) -> Scene:
         cloth(f"Cloth {k}", jittered(sheet(vertices // 3, 0.2).shifted(0.01 * k, 0.0, 0.1 + 0.03 * k), 1e-4, k))
         for k in range(3)
     ]
-    return scene(cloths, [body("Bowl", bowl), body("Blade", blade, spin)], frames, fps=96.0)
+    return scene(cloths, [collider("Bowl", bowl), collider("Blade", blade, spin)], frames, fps=96.0)
 
 
 def needles(vertices: int, frames: int) -> Scene:
@@ -55,7 +55,7 @@ def needles(vertices: int, frames: int) -> Scene:
     needle = lathe([(0.0, 0.0), (0.003, 0.0), (0.0, 0.08)], 6)
     bed = merged(*(needle.shifted(*place) for place in places))
     falling = jittered(sheet(vertices, 0.24), 1e-4).shifted(0.004, 0.007, 0.1)
-    return scene([cloth("Sheet", falling)], [body("Needles", bed)], frames)
+    return scene([cloth("Sheet", falling)], [collider("Needles", bed)], frames)
 
 
 def sharp_box(vertices: int, frames: int) -> Scene:
@@ -63,7 +63,7 @@ def sharp_box(vertices: int, frames: int) -> Scene:
     corner = box(0.2, 0.2, 0.2).turned((1, -1, 0), 54.7356).shifted(0.0, 0.0, -0.25)
     rise = moved(corner.positions, z=np.minimum(3.0 / 24.0 * np.arange(frames), 0.375))
     falling = jittered(sheet(vertices, 0.4), 1e-4).shifted(0.011, 0.006, 0.03)
-    return scene([cloth("Sheet", falling)], [body("Box", corner, rise)], frames)
+    return scene([cloth("Sheet", falling)], [collider("Box", corner, rise)], frames)
 
 
 def spinning_cylinder(vertices: int, frames: int) -> Scene:
@@ -71,7 +71,7 @@ def spinning_cylinder(vertices: int, frames: int) -> Scene:
     drum = cylinder(0.1, 0.5, 48, 6).turned((1, 0, 0), 90.0)
     spin = turned(drum.positions, (0, 1, 0), 15.0 * np.arange(frames))
     lying = jittered(sheet(vertices, 0.5, 0.3), 1e-4).shifted(0.0, 0.0, 0.104)
-    return scene([cloth("Cloth", lying)], [body("Drum", drum, spin)], frames, fps=240.0, step_rate=240.0)
+    return scene([cloth("Cloth", lying)], [collider("Drum", drum, spin)], frames, fps=240.0, step_rate=240.0)
 
 
 def teleport(vertices: int, frames: int) -> Scene:
@@ -81,7 +81,7 @@ def teleport(vertices: int, frames: int) -> Scene:
     ball = sphere(0.08)
     there = np.where(np.arange(frames) % 10 < 5, -0.2, 0.2)
     sheets = cloth("Sheet", hanging, pins=held(hanging, top))
-    return scene([sheets], [body("Ball", ball, moved(ball.positions, x=there, y=0.02, z=-0.1))], frames)
+    return scene([sheets], [collider("Ball", ball, moved(ball.positions, x=there, y=0.02, z=-0.1))], frames)
 
 
 def wringer(vertices: int, frames: int) -> Scene:
@@ -89,14 +89,14 @@ def wringer(vertices: int, frames: int) -> Scene:
     roller = cylinder(0.04, 0.3, 32, 4).turned((1, 0, 0), 90.0)
     turn = 9.0 * np.arange(frames)
     upper, lower = roller.shifted(0.0, 0.0, 0.0425), roller.shifted(0.0, 0.0, -0.0425)
-    bodies = [
-        body("Upper roller", roller, turned(upper.positions, (0, 1, 0), -turn, (0.0, 0.0, 0.0425))),
-        body("Lower roller", roller, turned(lower.positions, (0, 1, 0), turn, (0.0, 0.0, -0.0425))),
+    colliders = [
+        collider("Upper roller", roller, turned(upper.positions, (0, 1, 0), -turn, (0.0, 0.0, 0.0425))),
+        collider("Lower roller", roller, turned(lower.positions, (0, 1, 0), turn, (0.0, 0.0, -0.0425))),
     ]
     lying = jittered(sheet(vertices, 0.3, 0.2), 1e-4).shifted(-0.14, 0.0, 0.0)
     x = lying.positions[:, 0]
     lead = held(lying, x > x.max() - 0.004, moved(lying.positions, x=ramp(frames, 0.0, 0.006 * frames)))
-    return scene([cloth("Cloth", lying, pins=lead)], bodies, frames, fps=96.0)
+    return scene([cloth("Cloth", lying, pins=lead)], colliders, frames, fps=96.0)
 
 
 STRUCK = (

@@ -9,7 +9,7 @@ import pytest
 from taffeta.benchmarks.stress.motions import moved
 from taffeta.benchmarks.stress.scenes import SCENES
 from taffeta.benchmarks.stress.shapes import sheet, sphere
-from taffeta.benchmarks.stress.stress import body, cloth, held, limited, scene
+from taffeta.benchmarks.stress.stress import cloth, collider, held, limited, scene
 from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.scene.scene import Material
 from taffeta.gpu_core.simulator import Simulator
@@ -17,7 +17,7 @@ from taffeta.gpu_core.simulator import Simulator
 
 def drape():
     """A square that falls on a ball."""
-    return scene([cloth("Cloth", sheet(900, 0.8).shifted(0, 0, 0.3))], [body("Ball", sphere(0.25, 24))], 24)
+    return scene([cloth("Cloth", sheet(900, 0.8).shifted(0, 0, 0.3))], [collider("Ball", sphere(0.25, 24))], 24)
 
 
 def hang():
@@ -59,7 +59,9 @@ def test_cloth_that_cannot_keep_its_limit_makes_room_for_the_body():
     corners = held(square, (np.abs(square.positions[:, :2]) > 0.249).all(axis=1))
     ball = sphere(0.1, 12)
     lift = moved(ball.positions, x=np.full(14, 0.02), y=np.full(14, 0.01), z=-0.2 + 0.02 * np.arange(14))
-    simulator = Simulator(scene([cloth("Sheet", square, pins=corners)], [body("Ball", ball, lift)], 14), select("cpu"))
+    simulator = Simulator(
+        scene([cloth("Sheet", square, pins=corners)], [collider("Ball", ball, lift)], 14), select("cpu")
+    )
     reports = [simulator.advance_frame() for _ in range(13)]
     assert reports[-1].largest_stretch > 1.08, "the ball asks for more than the limit"
     assert sum(report.late_steps for report in reports) == 0
