@@ -33,9 +33,9 @@ def test_the_far_half_of_a_strip_that_is_squeezed_at_one_end_falls_with_g():
     assert_all_hold(fall.far_end(DEFAULT))
 
 
-def test_bodies_without_room_are_named_and_their_late_steps_counted():
+def test_colliders_without_room_are_named_and_their_late_steps_counted():
     found = {result.quantity: result for result in fall.squeezed(DEFAULT)}
-    assert found["squeezed to nothing: bodies named, of 2"].holds
+    assert found["squeezed to nothing: colliders named, of 2"].holds
     assert found["squeezed to nothing: late steps reported"].measured > 0
 
 

@@ -52,7 +52,7 @@ def test_wringing_to_the_limit_is_solved_to_its_end():
     assert sum(report.unfinished_steps for report in reports) <= 0.05 * sum(report.steps for report in reports)
 
 
-def test_cloth_that_cannot_keep_its_limit_makes_room_for_the_body():
+def test_cloth_that_cannot_keep_its_limit_makes_room_for_the_collider():
     """A ball lifts a sheet that is held at four corners: no state within the limit is left. Limits that stayed hard let
     the ball pass through."""
     square = sheet(256, 0.5)

@@ -139,7 +139,7 @@ def test_a_filtered_motion_is_free_of_collisions(name):
     assert moved[:count].mean() > (0.3 if name == "per_vertex" else 0.01)
 
 
-def met_by_a_body(cloth_motion, body_motion):
+def met_by_a_collider(cloth_motion, body_motion):
     """(how far the cloth, how far the body got, m): a vertex 2 mm above a body's triangle; both move along z."""
     triangle = [[-1, -1, 0], [1, -1, 0], [0, 1, 0]]
     x = vectors(np.array([[0, 0, 0.002], *triangle]))
@@ -153,15 +153,15 @@ def met_by_a_body(cloth_motion, body_motion):
 
 def test_cloth_gives_way_before_a_body_does():
     """The room is 1 mm. A body that needs less arrives at once, however fast the cloth comes to meet it."""
-    cloth, body = met_by_a_body(-0.017, 0.0004)
+    cloth, body = met_by_a_collider(-0.017, 0.0004)
     assert body == pytest.approx(0.0004)
     assert -0.0006 < cloth <= 0.0
 
 
 def test_a_body_is_not_stopped_by_what_moves_on_ahead_of_it_and_does_not_stop_that():
-    cloth, body = met_by_a_body(0.003, 0.0035)
+    cloth, body = met_by_a_collider(0.003, 0.0035)
     assert (cloth, body) == pytest.approx((0.003, 0.0035))
-    cloth, body = met_by_a_body(0.003, 0.006)
+    cloth, body = met_by_a_collider(0.003, 0.006)
     assert cloth == pytest.approx(0.003), "cloth that flees is not held back"
     assert 0.0012 < body < 0.004
 
