@@ -34,21 +34,19 @@ def checked(item: Launch) -> tuple[Signature, list[Any]]:
     if arguments.keys() != signature.names:
         missing, unknown = signature.names - arguments.keys(), arguments.keys() - signature.names
         raise TypeError(f"{item.kernel}: missing {sorted(missing)}, unknown {sorted(unknown)}")
-    if not isinstance(item.elements, int | np.integer) or item.elements < 0:
+    if not isinstance(item.elements, int | np.integer) or isinstance(item.elements, bool) or item.elements < 0:
         raise TypeError(f"{item.kernel}: the count must be a whole number of 0 or more, got {item.elements!r}")
-    known = {"count": item.elements}
+    known = {"count": int(item.elements)}
     for parameter in signature.numbers:
         known[parameter.name] = _number(item.kernel, parameter, arguments[parameter.name])
     lengths: dict[str, tuple[int, str]] = {}  # what other symbols stand for, and which array said so
     for parameter in signature.arrays:
         size = _size(item.kernel, parameter, arguments[parameter.name])
         length = parameter.length
-        if length.symbol in known:
-            if size < length.scale * known[length.symbol] + length.offset:
-                raise _short(item.kernel, parameter, size, length.value(known))
-        elif length.product:
-            if size < length.value(known):
-                raise _short(item.kernel, parameter, size, length.value(known))
+        if length.product or length.symbol in known:
+            needed = _needed(item.kernel, parameter, known)
+            if size < needed:
+                raise ValueError(f"{item.kernel}: {parameter.name} needs {needed} elements ({length.text}), has {size}")
         else:
             number, rest = divmod(size - length.offset, length.scale)
             expected, witness = lengths.setdefault(length.symbol, (number, parameter.name))
@@ -65,7 +63,7 @@ def _number(kernel: str, parameter: Parameter, value: Any) -> Any:
     if not isinstance(value, int | np.integer if whole else int | float | np.number):
         kind = "a whole number" if whole else "a number"
         raise TypeError(f"{kernel}: {parameter.name} must be {kind}, got {type(value).__name__}")
-    return value
+    return int(value) if whole else value
 
 
 def _size(kernel: str, parameter: Parameter, array: Any) -> int:
@@ -82,5 +80,15 @@ def _size(kernel: str, parameter: Parameter, array: Any) -> int:
     return int(array.size) // 4
 
 
-def _short(kernel: str, parameter: Parameter, size: int, needed: int) -> ValueError:
-    return ValueError(f"{kernel}: {parameter.name} needs {needed} elements ({parameter.length.text}), has {size}")
+def _needed(kernel: str, parameter: Parameter, known: Mapping[str, Any]) -> int:
+    """How many elements an array must have at least."""
+    length = parameter.length
+    try:
+        needed = length.value(known) if length.product else length.scale * known[length.symbol] + length.offset
+    except ZeroDivisionError:
+        needed = -1
+    if needed < 0:
+        raise ValueError(
+            f"{kernel}: no array can be {length.text} long, as {parameter.name} must be, with {dict(known)}"
+        )
+    return int(needed)

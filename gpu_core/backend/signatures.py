@@ -117,8 +117,9 @@ def _length(text: str) -> Length:
     value = lambda known: int(eval(code, {}, known))  # noqa: E731 - the text is our own headers'
     if len(names) < 2 and "<<" not in text and "/" not in text:
         symbol = names[0] if names else "count"
-        offset, next_ = value({symbol: 0}), value({symbol: 1})
-        return Length(text, symbol, next_ - offset, offset, value)
+        offset, next_, third = (value({symbol: k}) for k in range(3))
+        if third - next_ == next_ - offset:
+            return Length(text, symbol, next_ - offset, offset, value)
     return Length(text, "", 0, 0, value, product=True)
 
 

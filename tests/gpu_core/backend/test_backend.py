@@ -135,6 +135,8 @@ def test_an_array_that_is_too_short_is_refused_and_named(cpu):
         ({"y": vectors(10)}, "unknown"),
         ({"vertices": 9.5}, "vertices must be a whole number"),
         ({"vertices": 11}, "a needs 11 elements"),
+        ({"vertices": np.int32(11)}, "a needs 11 elements"),
+        ({"vertices": -3}, "no array can be vertices long"),
         ({"partial": np.zeros(1, np.float32)}, "partial needs 2 elements"),
     ],
 )
@@ -148,10 +150,22 @@ def test_arguments_that_are_missing_unknown_or_unfit_are_refused(cpu, change, er
         cpu.launch("dot_partial", 2, **arguments)
 
 
-@pytest.mark.parametrize("count", [-1, 2.0])
+@pytest.mark.parametrize("count", [-1, 2.0, True])
 def test_a_count_is_a_whole_number(cpu, count):
     with pytest.raises(TypeError, match="count"):
         cpu.launch("add_increment", count, increment=vectors(2), x=vectors(2), displacement=vectors(2))
+
+
+def test_lengths_are_whole_numbers_of_any_size(cpu):
+    """They were computed in int32 where somebody passed one, and a kernel divided by zero."""
+    large = {"modes": np.zeros(4, np.float32), "q": vectors(2), "increment": vectors(1)}
+    with pytest.raises(ValueError, match="modes needs 2147483648 elements"):
+        cpu.launch("prolong", 1, **large, vertices=np.int32(2**30), rank=np.int32(2))
+    with pytest.raises(ValueError, match="no array can be"):
+        cpu.launch("touched_modes", 4, modes=large["modes"], touched=np.zeros(1, np.int32), vertices=4, touches=0,
+                   columns=np.zeros(4, np.float32))  # fmt: skip
+    with pytest.raises(ValueError, match="no array can be"):
+        cpu.launch("tree_refit", 1, first_node=-1000, tree=vectors(4))
 
 
 def test_arrays_over_the_same_things_are_equally_long(cpu):
@@ -170,6 +184,8 @@ def test_every_array_of_every_kernel_says_how_long_it_is():
         signatures.signature("moved", "const vec *x, float h")
     with pytest.raises(ValueError, match="must be known"):
         signatures.signature("moved", "const vec *x OF(rank * vertices), int rank")
+    with pytest.raises(ValueError, match="must be known"):
+        signatures.signature("moved", "const vec *x OF(rank * rank)")
     assert all(parameter.length.text for kernel in signatures.signatures().values() for parameter in kernel.arrays)
 
 
