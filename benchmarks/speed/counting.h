@@ -39,4 +39,5 @@ static inline counted logf(counted a) { return ++operations, std::log(a.value); 
 static inline counted fabsf(counted a) { return std::fabs(a.value); }
 
 extern "C" __attribute__((visibility("default"))) long long taffeta_operations() { return operations; }
+#define SCALAR_LANES
 #define float counted

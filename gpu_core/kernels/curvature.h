@@ -134,7 +134,8 @@ FUNCTION vec symmetric_times(const vec *six, vec a)
                     first.z * a.x + second.y * a.y + second.z * a.z);
 }
 
-// inverse ← of the symmetric block a = xx xy xz, b = yy yz zz, in the same order.
+// inverse ← of the symmetric block a = xx xy xz, b = yy yz zz, in the same order. The block is positive definite, by the mass
+// over h² on its diagonal; where it is not, for a NaN or an overflow in it, the inverse is no number, and the solve says so.
 FUNCTION void invert_symmetric(vec a, vec b, vec *inverse)
 {
     float xx = a.x, xy = a.y, xz = a.z, yy = b.x, yz = b.y, zz = b.z;

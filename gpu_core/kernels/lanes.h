@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Four floats, so that every device loads a point or vector of space in one aligned access; w is unused there and 0.
-// What is done to all four alike. The bits are the same whichever way they are computed.
+// What is done to all four alike. The bits are the same whichever way they are computed, and a NaN has the same say: it is not
+// negative, so that what nobody can tell apart counts as near.
 #pragma once
 #include "compat.h"
 
-// One register where the compiler has a type for it and a float is a float (benchmarks count operations with another): left
-// to itself, g++ takes the four numbers one by one.
-#if defined(__GNUC__) && !defined(__CUDACC_RTC__) && !defined(float)
+// One register where the compiler has a type for it: left to itself, g++ takes the four numbers one by one.
+#if defined(__GNUC__) && !defined(__CUDACC_RTC__) && !defined(SCALAR_LANES)
 typedef float lanes __attribute__((vector_size(16)));
 #if __GNUC__ >= 12 || defined(__clang__)
 #define SHUFFLES
@@ -58,7 +58,7 @@ FUNCTION vec upper(vec a, vec b)
 {
     return make_four(maximum(a.x, b.x), maximum(a.y, b.y), maximum(a.z, b.z), maximum(a.w, b.w));
 }
-FUNCTION bool none_negative(vec a) { return minimum(minimum(a.x, a.y), minimum(a.z, a.w)) >= 0.0f; }
+FUNCTION bool none_negative(vec a) { return !(a.x < 0.0f || a.y < 0.0f || a.z < 0.0f || a.w < 0.0f); }
 #endif
 
 // The sums of the numbers of a, of b and of c, whose fourth ones are 0. Left to itself, g++ adds one by one.
