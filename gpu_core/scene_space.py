@@ -15,6 +15,10 @@ from .scene.arrays import Array, FloatArray, IntArray
 from .scene.mesh import edge_lengths, unique_edges
 from .scene.scene import Cloth, Collider, Scene
 
+SHORT = 1.0 / 300.0  #: of the median edge. At 1/2000 a drape takes half as many iterations again, at 1/20000 ten times
+LONG_WAY = 3.0  #: m that a collider moves in a frame: 72 m/s at 24 fps
+SAMPLES = 16  #: vertices that are looked at for that
+
 
 class SceneSpace:
     """V vertices: those of the N cloth vertices first, then the colliders'. Lengths in m.
@@ -35,6 +39,8 @@ class SceneSpace:
         self.edge = float(self.rest_length.mean())
         self.warnings: list[str] = []
         self.thickness = self._thickness(wanted)  #: (V,) that the mesh can resolve
+        self._warn_of_short_edges()
+        self._warn_of_jumps()
         moving = any(collider.animated for collider in scene.colliders) or any(
             cloth.pins is not None and len(cloth.pins.targets) > 1 for cloth in scene.cloths
         )
@@ -97,6 +103,37 @@ class SceneSpace:
                     f"{b - a} vertices; there it is lowered to their length"
                 )
         return thickness
+
+    def _warn_of_short_edges(self) -> None:
+        for cloth in self.scene.cloths:
+            edges = unique_edges(cloth.triangles)
+            length = edge_lengths(cloth.rest_positions, edges)
+            short = np.flatnonzero(length < SHORT * np.median(length))
+            if len(short):
+                a, b = edges[short[np.argmin(length[short])]]
+                self.warnings.append(
+                    f"{cloth.name}: {len(short)} edges are less than 1/{round(1 / SHORT)} as long as the others "
+                    f"(vertices {a} and {b} are {length[short].min():.2g} m apart); steps may not converge there. "
+                    "Merge them: Mesh > Merge > By Distance"
+                )
+
+    def _warn_of_jumps(self) -> None:
+        """Of what everything moves with, so a few vertices tell."""
+        first = self.scene.settings.frame_start
+        for name, frames in [
+            *((collider.name, collider.positions) for collider in self.scene.colliders),
+            *((cloth.name, cloth.pins.targets) for cloth in self.scene.cloths if cloth.pins is not None),
+        ]:
+            if len(frames) < 2 or frames.shape[1] == 0:
+                continue
+            some = np.linspace(0, frames.shape[1] - 1, SAMPLES).astype(int)
+            way = np.linalg.norm(np.diff(np.asarray(frames[:, some], np.float64), axis=0), axis=2).max(axis=1)
+            if way.max() > LONG_WAY:
+                frame = first + int(np.argmax(way))
+                self.warnings.append(
+                    f"{name}: it moves {way.max():.3g} m from frame {frame} to {frame + 1}. Cloth that it carries "
+                    "along may take minutes a frame; let the bake begin after such a jump"
+                )
 
 
 def centre(scene: Scene) -> Array:

@@ -285,6 +285,7 @@ class SceneProperties(bpy.types.PropertyGroup):
         description="Solver steps per second of scene time, rounded to whole steps per frame",
         default=Settings.step_rate,
         min=1.0,
+        max=1e6,
         soft_min=48.0,
         soft_max=600.0,
         precision=0,

@@ -20,6 +20,11 @@ SolverName = Literal["ndb", "pd_ipc"]
 SolverPreset = Literal["default", "paper"]
 BackendName = Literal["auto", "cpu", "cuda"]
 
+FARTHEST = 1.0e6  #: m from the origin that a vertex may be; float32 tells 6 cm apart there
+JUMP = 100.0  #: m that a collider or pin may move in a frame: 2400 m/s at 24 fps, faster than any bullet
+MOST_FRAMES = 1048574  #: Blender's own
+MOST_STEPS = 10000  #: a frame: in a shorter step cloth at 1 m/s moves less than float32 resolves some metres away
+
 
 class SceneError(ValueError):
     """A scene that cannot be simulated. `object` names the culprit, `remedy` says what the user can do."""
@@ -136,10 +141,16 @@ class Settings:
                 f"the frame range {self.frame_start}..{self.frame_end} is empty",
                 "Set the end frame to the start frame or later",
             )
+        if self.frames > MOST_FRAMES:
+            problem = f"the frame range {self.frame_start}..{self.frame_end} has more than {MOST_FRAMES} frames"
+            raise SceneError("Scene", problem, "Set a shorter range")
         if not (np.isfinite(self.fps) and self.fps > 0):
             raise SceneError("Scene", f"fps is {self.fps}", "Set a frame rate above 0")
         if not (np.isfinite(self.step_rate) and self.step_rate > 0):
             raise SceneError("Scene", f"the step rate is {self.step_rate}", "Set a step rate above 0")
+        if self.step_rate / self.fps > MOST_STEPS:
+            problem = f"{self.step_rate:g} steps a second at {self.fps:g} fps are more than {MOST_STEPS} steps a frame"
+            raise SceneError("Scene", problem, "Lower the step rate")
         if not (np.isfinite(self.tolerance) and self.tolerance > 0):
             raise SceneError("Scene", f"the tolerance is {self.tolerance}", "Set a tolerance above 0 m/s")
         if not np.all(np.isfinite(self.gravity)):
@@ -177,8 +188,8 @@ def _validate_cloth(cloth: Cloth, settings: Settings) -> None:
             f"the rest shape has {len(cloth.rest_positions)} vertices, the mesh {len(cloth.positions)}",
             "Use a rest shape with the same vertices",
         )
-    _require_finite(cloth.name, cloth.rest_positions, "rest position")
-    _require_finite(cloth.name, cloth.positions, "position")
+    _require_places(cloth.name, cloth.rest_positions, "the rest position of vertex")
+    _require_places(cloth.name, cloth.positions, "the position of vertex")
     _refuse_loose_vertices(cloth)
     _refuse_zero_area(cloth)
     _refuse_non_manifold(cloth)
@@ -187,7 +198,8 @@ def _validate_cloth(cloth: Cloth, settings: Settings) -> None:
     if cloth.velocities is not None:
         if cloth.velocities.shape != cloth.positions.shape:
             raise SceneError(cloth.name, "velocities do not match the vertices", "Give one velocity per vertex")
-        _require_finite(cloth.name, cloth.velocities, "velocity")
+        if not np.isfinite(cloth.velocities).all():
+            raise SceneError(cloth.name, "a velocity is not a number", "Give each vertex a finite one")
     if cloth.pins is not None:
         _validate_pins(cloth.name, cloth.pins, len(cloth.positions), settings)
     if cloth.world_to_object is not None:
@@ -199,13 +211,7 @@ def _validate_collider(collider: Collider, settings: Settings) -> None:
         raise SceneError(collider.name, "collider positions must be (frames, vertices, 3)", "Export the collider again")
     _require_frames(collider.name, collider.positions, settings, "positions")
     _validate_triangles(collider.name, collider.triangles, collider.positions.shape[1:])
-    for index, frame in enumerate(collider.positions):
-        if not np.isfinite(frame).all():
-            raise SceneError(
-                collider.name,
-                f"a vertex position is not a number at frame {settings.frame_start + index}",
-                "Repair the mesh or its modifiers at that frame",
-            )
+    _require_motion(collider.name, collider.positions, settings, "vertex")
     if not (np.isfinite(collider.thickness) and collider.thickness > 0):
         raise SceneError(collider.name, f"thickness is {collider.thickness} m", "Set a thickness above 0")
     if not (np.isfinite(collider.friction) and collider.friction >= 0):
@@ -231,7 +237,7 @@ def _validate_pins(name: str, pins: Pins, vertices: int, settings: Settings) -> 
     _require_frames(name, pins.targets, settings, "pin targets")
     if pins.targets.shape[1:] != (len(pins.vertices), 3):
         raise SceneError(name, "pin targets must be (frames, pins, 3)", "Export the pins again")
-    _require_finite(name, np.asarray(pins.targets).reshape(-1, 3), "pin target")
+    _require_motion(name, pins.targets, settings, "pin target")
     if pins.weights is not None and not ((pins.weights > 0) & (pins.weights <= 1)).all():
         raise SceneError(name, "a pin weight is outside (0, 1]", "Assign weights between 0 and 1")
 
@@ -243,12 +249,36 @@ def _require_frames(name: str, array: npt.NDArray[np.generic], settings: Setting
         )
 
 
-def _require_finite(name: str, positions: npt.NDArray[np.floating], what: str) -> None:
-    bad = np.flatnonzero(~np.isfinite(positions).all(axis=1))
-    if len(bad):
-        raise SceneError(
-            name, f"the {what} of vertex {bad[0]} is not a number", "Repair the mesh or the modifier that moves it"
+def _require_motion(name: str, positions: npt.NDArray[np.floating], settings: Settings, what: str) -> None:
+    """(F, P, 3): a frame at a time, for there may be more of them than fit into memory."""
+    before = None
+    for frame, places in enumerate(positions, start=settings.frame_start):
+        _require_places(name, places, f"{what}", f" at frame {frame}")
+        if before is not None and len(places):
+            way = float(np.abs(places - before).max())
+            if way > JUMP:
+                raise SceneError(
+                    name,
+                    f"it moves {way:.4g} m from frame {frame - 1} to {frame}",
+                    "Let the bake begin after that jump, or animate the way slower",
+                )
+        before = places
+
+
+def _require_places(name: str, places: npt.NDArray[np.floating], what: str, when: str = "") -> None:
+    """(P, 3): numbers, and none so far away that float32 cannot tell it from others."""
+    if (np.abs(places) <= FARTHEST).all():  # false for what is no number, too
+        return
+    bad = int(np.flatnonzero(~(np.abs(places) <= FARTHEST).all(axis=1))[0])
+    if not np.isfinite(places[bad]).all():
+        problem, remedy = "is not a number", "Repair the mesh or the modifier that moves it"
+    else:
+        far = float(np.abs(places[bad]).max())
+        problem, remedy = (
+            f"lies {far:.3g} m from the origin",
+            "Move it back, or delete it; check the scene's unit scale",
         )
+    raise SceneError(name, f"{what} {bad} {problem}{when}", remedy)
 
 
 def _refuse_loose_vertices(cloth: Cloth) -> None:
