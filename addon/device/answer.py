@@ -17,18 +17,26 @@ class Exit(IntEnum):
     DONE = 0
     INTERSECTING = 1
     USAGE = 2
-    BAD_SCENE = 3  #: the scene, its device or its disk must be fixed
+    BAD_SCENE = 3  #: the scene, a file or the device must be fixed
     NOTHING_TO_DO = 4
     CANCELLED = 5
     SOLVER_FAILURE = 6
+    SCENE_CHANGED = 7  #: the frames so far are of another scene, or of another version of the solver
+    DISK = 8  #: it is full, or may not be written
+    BUSY = 9  #: another bake writes into the cache
+    DAMAGED = 10  #: the cache is damaged, or holds files of others
+    FAULT = 11  #: of Taffeta
 
 
-#: By the kind of trouble that a bake ended with (`bake.state`, `gpu_core.bake.worker`).
+#: By the kind of trouble that a bake ended with (`gpu_core.bake.failure`).
 FAILURES = {
     "nothing": Exit.NOTHING_TO_DO,
     "scene": Exit.BAD_SCENE,
     "backend": Exit.BAD_SCENE,
-    "disk": Exit.BAD_SCENE,
+    "disk": Exit.DISK,
+    "busy": Exit.BUSY,
+    "stale": Exit.SCENE_CHANGED,
+    "damaged": Exit.DAMAGED,
     "solver": Exit.SOLVER_FAILURE,
     "crash": Exit.SOLVER_FAILURE,
 }

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +23,7 @@ from typing import Any, Literal
 from ...gpu_core.files.disk import DiskError, disk_errors, make_folder
 from .json_process import JsonProcess
 from .libraries import PINS, PYTHON
+from .wheel_hashes import WHEELS
 
 DOWNLOAD = 207_000_000  #: bytes of the wheels for Linux, to show progress with
 LEFTOVER = 86400.0  #: s after which a half-made folder belongs to nobody any more
@@ -143,8 +144,13 @@ class Installation:
     def _run_pip(self, new: Path, packages: Path) -> Generator[None]:
         source = [] if self._wheels is None else ["--no-index", "--find-links", str(self._wheels)]
         options = ["--no-deps", "--only-binary=:all:", "--no-input", "--no-cache-dir", "--disable-pip-version-check"]
-        pins = [f"{name}=={version}" for name, version in PINS.items()]
-        command = [sys.executable, "-s", "-m", "pip", "install", *options, *source, "--target", str(packages), *pins]
+        if self._wheels is None:
+            options.append("--require-hashes")
+        wanted = new / "requirements.txt"
+        with disk_errors(wanted):
+            wanted.write_text("".join(f"{line}\n" for line in self._requirements()), encoding="utf-8")
+        command = [sys.executable, "-s", "-m", "pip", "install", *options, *source, "--target", str(packages)]
+        command += ["--requirement", str(wanted)]
         flags: dict[str, Any] = {"start_new_session": True} if os.name == "posix" else {"creationflags": _no_window()}
         log = new / "log"
         with disk_errors(log), open(log, "wb") as output:
@@ -163,6 +169,12 @@ class Installation:
         if code:
             raise self._refusal(log.read_text(encoding="utf-8", errors="replace"))
 
+    def _requirements(self) -> Iterator[str]:
+        """Lines for pip. What comes by the network must be the very files that are known; a folder is the user's."""
+        for name, version in PINS.items():
+            hashes = [] if self._wheels is not None else [f"--hash=sha256:{digest}" for digest in WHEELS[name]]
+            yield " ".join([f"{name}=={version}", *hashes])
+
     def _tell(self, new: Path) -> None:
         fetched = 0
         with suppress(OSError):  # pip moves files while we look
@@ -179,6 +191,10 @@ class Installation:
         lines = [line for line in log.splitlines() if line.strip()]
         if "No module named pip" in log:
             return InstallationError("This Python has no pip", "Install pip for it, or use the Blender of blender.org")
+        if "DO NOT MATCH THE HASHES" in log:
+            other = next((name for name in PINS if f"{name}==" in log.partition("DO NOT MATCH")[2]), "A wheel")
+            problem = f"{other} is another file than the one that Taffeta knows: nothing was installed"
+            return InstallationError(problem, "Check where pip fetches from (its configuration, a proxy)")
         errors = [line.removeprefix("ERROR: ") for line in lines if line.startswith("ERROR: ")]
         text = (errors or lines[-1:] or ["pip said nothing"])[0]
         missing = next((name for name in PINS if f"requirement {name}==" in text), "")

@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from ...gpu_core.bake.worker_process import ROOT, worker_environment
 
@@ -26,16 +26,15 @@ class JsonProcess:
         """libraries: folders that come first on its module path."""
         self.answer: dict[str, Any] | None = None
         self._deadline = time.monotonic() + PATIENCE
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115  # a pipe that nobody reads would stop it when full
+        # Files, for a pipe that nobody reads stops a process when it is full: on Windows with a few lines.
+        self._output, self._errors = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
             [sys.executable, "-s", "-m", module, *arguments],
             cwd=ROOT,
             env=worker_environment(libraries),
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=self._output,
             stderr=self._errors,
-            encoding="utf-8",
-            errors="replace",
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
 
@@ -48,12 +47,12 @@ class JsonProcess:
         if self.answer is None and time.monotonic() > self._deadline:
             self._process.kill()
         if self.answer is None and self._process.poll() is not None:
-            output, _ = self._process.communicate()
             with suppress(ValueError):
-                self.answer = json.loads(output)
+                self.answer = json.loads(_all_of(self._output))
             if self.answer is None:
-                self.answer = self.broken(f"ended with code {self._process.returncode}: {self._last_words()}")
-            self._errors.close()
+                words = _all_of(self._errors).strip()[-LONGEST_WORDS:]
+                self.answer = self.broken(f"ended with code {self._process.returncode}: {words}")
+            self._close()
         return self.answer
 
     def wait(self) -> dict[str, Any]:
@@ -67,10 +66,15 @@ class JsonProcess:
         """End it now; nothing happens where it has ended."""
         if self.answer is None:
             self._process.kill()
-            self._process.communicate()
-            self._errors.close()
+            self._process.wait()
+            self._close()
             self.answer = self.broken("was ended")
 
-    def _last_words(self) -> str:
-        self._errors.seek(0)
-        return self._errors.read().decode("utf-8", "replace").strip()[-LONGEST_WORDS:]
+    def _close(self) -> None:
+        self._output.close()
+        self._errors.close()
+
+
+def _all_of(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode("utf-8", "replace")

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -24,6 +26,7 @@ from taffeta.addon.device import libraries as gpu_libraries
 from taffeta.addon.device.answer import Report
 from taffeta.addon.device.installation import Installation
 from taffeta.addon.device.libraries import PINS, installed
+from taffeta.addon.device.wheel_hashes import WHEELS
 from taffeta.addon.interface import gpu_preferences
 from taffeta.addon.interface import preferences as addon_preferences
 from taffeta.gpu_core.backend.graphics_card import ask
@@ -117,6 +120,43 @@ def test_libraries_that_do_not_load_do_not_replace_those_that_do(folder, tmp_pat
     assert "libfoo.so.1 is missing" in installation.text
     assert (folder / "of the first").exists()
     assert soon(folder.parent, [folder])
+
+
+def from_the_network(folder: Path, source: Path, monkeypatch) -> Installation:
+    """pip's configuration leads it to another source than the one that the wheels were known from."""
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(source))
+    installation = Installation(folder, any_machine=True)
+    installation.wait()
+    return installation
+
+
+def test_a_wheel_with_another_hash_is_refused_and_nothing_is_installed(folder, tmp_path, monkeypatch):
+    installation = from_the_network(folder, wheels.build(tmp_path / "wheels"), monkeypatch)
+    assert installation.state == "failed"
+    assert "cupy-cuda12x is another file than the one that Taffeta knows: nothing was installed" in installation.text
+    assert soon(folder.parent, [])
+
+
+def test_wheels_with_the_known_hashes_are_installed(folder, tmp_path, monkeypatch):
+    source = wheels.build(tmp_path / "wheels")
+    for path in source.glob("*.whl"):
+        name = path.name.split("-")[0].replace("_", "-")
+        monkeypatch.setitem(WHEELS, name, (hashlib.sha256(path.read_bytes()).hexdigest(),))
+    installation = from_the_network(folder, source, monkeypatch)
+    assert installation.state == "done", installation.text
+    assert installed(folder) == PINS
+
+
+def test_every_library_has_the_hashes_of_its_wheels():
+    """Of two that follow Python's version for two Pythons, of all for two systems."""
+    assert {name: len(set(hashes)) for name, hashes in WHEELS.items()} == {
+        "cupy-cuda12x": 4,
+        "fastrlock": 4,
+        "nvidia-cuda-nvrtc-cu12": 2,
+        "nvidia-cuda-runtime-cu12": 2,
+    }
+    assert all(re.fullmatch("[0-9a-f]{64}", digest) for hashes in WHEELS.values() for digest in hashes)
 
 
 def test_a_cancelled_installation_leaves_nothing_and_nobody_behind(folder, tmp_path):
