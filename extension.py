@@ -3,9 +3,9 @@
 
     python -m taffeta.extension FOLDER [PLATFORM …] [--cpu]
 
-A zip carries what a user's machine lacks: the CPU kernels, cross-built by ziglang, and SciPy's wheels for Blender's
-Pythons. With --cpu it is the build for Blender's extensions platform, which fetches nothing: it has neither the
-installer of the GPU libraries nor the permission for the network.
+A zip carries what a user's machine lacks: the CPU kernels, cross-built by ziglang, and the wheels of SciPy and
+filelock for Blender's Pythons. With --cpu it is the build for Blender's extensions platform, which fetches nothing: it
+has neither the installer of the GPU libraries nor the permission for the network.
 """
 
 from __future__ import annotations
@@ -25,8 +25,14 @@ from .gpu_core.backend.build import SHIPPED, compile_library, file_name
 ROOT = Path(__file__).resolve().parent
 BUILD = ROOT / "build"
 CONTENTS = ("blender_manifest.toml", "__init__.py", "__main__.py", "addon", "gpu_core", "README.md", "LICENSE")
-INSTALLER = ("addon/device/installation.py", "addon/interface/gpu_preferences.py")  #: what the CPU build leaves out
+#: What the CPU build leaves out.
+INSTALLER = (
+    "addon/device/installation.py",
+    "addon/device/wheel_hashes.py",
+    "addon/interface/gpu_preferences.py",
+)
 ZIG_CACHES = dict.fromkeys(("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR"), str(BUILD / "zig"))
+BUNDLED = ("scipy", "filelock")  #: what Blender's Python lacks
 PYTHONS = ("3.11", "3.13")  #: of Blender 4.2 … 5.0 and 5.1 …
 
 
@@ -111,19 +117,25 @@ def cross_compiler(platform: str) -> list[str]:
 
 
 def wheels(platform: str) -> Path:
-    """The folder of SciPy's wheels for one of PLATFORMS, fetched once."""
-    folder = BUILD / "wheels" / platform
-    groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
-    scipy = next(requirement for requirement in groups["run"] if requirement.startswith("scipy=="))
-    pinned = scipy.replace("==", "-")
+    """The folder of the bundled wheels for one of PLATFORMS, fetched once."""
+    requirements = {
+        name: requirement for requirement in _run_group() if (name := requirement.split("==")[0]) in BUNDLED
+    }
+    pinned = [requirements[name].replace("==", "-") for name in BUNDLED]
+    folder = BUILD / "wheels" / "-".join([platform, *pinned])
     fetch = [sys.executable, "-m", "pip", "download", "--quiet", "--quiet", "--no-input", "--no-deps"]
     tags = [f"--platform={tag}" for tag in PLATFORMS[platform].wheels]
     for python in PYTHONS:
         tag = f"cp{python.replace('.', '')}"
-        if not list(folder.glob(f"{pinned}-{tag}-{tag}-*.whl")):
-            choice = ["--only-binary=:all:", "--python-version", python, *tags, "--dest", str(folder), scipy]
-            subprocess.run([*fetch, *choice], check=True)
+        if not all([*folder.glob(f"{wheel}-{tag}-*.whl"), *folder.glob(f"{wheel}-py3-*.whl")] for wheel in pinned):
+            choice = ["--only-binary=:all:", "--python-version", python, *tags, "--dest", str(folder)]
+            subprocess.run([*fetch, *choice, *requirements.values()], check=True)
     return folder
+
+
+def _run_group() -> list[str]:
+    content = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return list(content["dependency-groups"]["run"])
 
 
 def _leave_out_installer(stage: Path) -> None:

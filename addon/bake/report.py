@@ -12,7 +12,7 @@ import bpy
 
 from ...gpu_core.bake.certificate import summary
 from ...gpu_core.bake.log import scene_lines, statistics
-from ...gpu_core.files.cache import BAKE_LOG
+from ...gpu_core.files.folder import BAKE_LOG
 from ..cache import place, status
 from ..device.answer import Report
 from ..device.info import info

@@ -12,6 +12,7 @@ import bpy
 
 from ...gpu_core.files.cache import CacheError
 from ...gpu_core.files.disk import DiskError
+from ...gpu_core.files.folder import JOB
 from ...gpu_core.scene.scene import SceneError
 from ..cache import place
 from ..scene import modifier
@@ -34,7 +35,7 @@ def settle(scene: bpy.types.Scene) -> list[str]:
         try:
             to = place.target(scene, cloths=cloths)
             place.move(folder, to)
-            place.claim(to, scene)
+            place.claim(to / JOB, to, scene)
         except (CacheError, DiskError, SceneError) as error:
             troubles.append(str(error))
             continue

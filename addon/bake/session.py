@@ -7,7 +7,8 @@ Module state on purpose: properties of a scene are saved with the file and would
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,13 +16,18 @@ from typing import Any
 import bpy
 
 from ...gpu_core.bake.events import Cancelled, Checked, Done, Failed, Frame, to_json
+from ...gpu_core.bake.failure import failed
 from ...gpu_core.bake.process import BakeProcess
-from ...gpu_core.files import cache, job
+from ...gpu_core.files import cache, handover, job
+from ...gpu_core.files import folder as own_folder
 from ...gpu_core.files.cache import CacheError, CacheState
-from ...gpu_core.files.disk import DiskError
+from ...gpu_core.files.disk import DiskError, require_writable
+from ...gpu_core.files.errors import StaleError
 from ...gpu_core.files.job import JobError
+from ...gpu_core.files.job_writer import JobWriter
+from ...gpu_core.files.lock import require_free
 from ...gpu_core.files.program import program
-from ...gpu_core.scene.scene import Scene, SceneError
+from ...gpu_core.scene.scene import Scene, SceneError, Settings
 from ..cache import place, status, writeback
 from ..device.libraries import libraries
 from ..live import session as live
@@ -63,17 +69,22 @@ class Bake:
         cloths = every if order.cloths is None else list(order.cloths)
         self.order = order
         self.state = BakeState(phase=Phase.READING)
-        self.scene: Scene | None = None
+        self.settings: Settings | None = None  #: of the scene, once it is read
         self.reports: list[dict[str, Any]] = []
         self._blend = order.blend or place.open_file()
         self._place(scene, cloths)
         place.refuse_foreign(self.folder, scene, self._blend)
-        place.make_writable(self.folder)
+        own_folder.prepare(self.folder)
+        require_writable(self.folder)
+        require_free(self.folder)
         # Numbers outlive undo and renaming, unlike the objects and their names.
         self._scene_uid = scene.session_uid
         assigned = keys.assign(every)
         self._uids = {assigned[item.name_full]: item.session_uid for item in cloths}
-        self._reading: Generator[float, None, Scene] | None = gather_by_frame(context, order.frames, order.cloths)
+        self._job = JobWriter(handover.incoming(self.folder))  # until the worker has the lock, and takes it in
+        self._reading: Generator[float, None, Scene] | None = gather_by_frame(
+            context, order.frames, order.cloths, into=self._job
+        )
         self._process: BakeProcess | None = None
         self._last_words: Event | None = None
 
@@ -98,11 +109,9 @@ class Bake:
             try:
                 EFFECTS[effect](self)
             except NothingToDoError as error:
-                self._trouble("nothing", error)
-            except SceneError as error:
-                self._trouble("scene", error, error.object)
-            except (DiskError, CacheError, JobError) as error:
-                self._trouble("disk", error)
+                self.handle(Failed("nothing", str(error)))
+            except (SceneError, DiskError, CacheError, JobError) as error:
+                self.handle(failed(error))
 
     def step(self, seconds: float) -> None:
         """Read the scene for about this long, or take what the worker has said since."""
@@ -130,22 +139,20 @@ class Bake:
         """Is this one of its cloths?"""
         return cloth.session_uid in self._uids.values()
 
-    def _trouble(self, kind: str, error: Exception, culprit: str = "") -> None:
-        self.handle(Failed(kind, str(error), culprit))
-
     def _read(self, reading: Generator[float, None, Scene], seconds: float) -> None:
         until = time.monotonic() + seconds
         try:
             while time.monotonic() < until:
                 self.handle(Read(next(reading)))
+            return
         except StopIteration as finished:
-            self._reading, self.scene = None, finished.value
-            self.handle(Happening.SCENE_READ)
-        except SceneError as error:
-            self._trouble("scene", error, error.object)
-        except (ReferenceError, CacheError, DiskError) as error:  # a reader's object was deleted
+            self._reading, self.settings = None, finished.value.settings
+        except (SceneError, CacheError, DiskError) as error:
+            return self.handle(failed(error))
+        except ReferenceError as error:  # a reader's object was deleted
             text = f"An object changed or went away while the scene was read ({error}). Bake again"
-            self.handle(Failed("scene", text))
+            return self.handle(Failed("scene", text))
+        self.handle(Happening.SCENE_READ)  # here, where nobody holds the arrays of the job's files any more
 
     def _follow(self, process: BakeProcess) -> None:
         for event in process.poll():
@@ -158,6 +165,7 @@ class Bake:
                 status.certify(self.folder, self.reports, event.report)
             self.handle(event)
         if not process.running:  # only now nobody writes into the folder any more
+            handover.discard(self._job.folder)
             killed = Cancelled() if process.state == "cancelled" else None
             self.handle(self._last_words or killed or Ended(process.error))
 
@@ -167,23 +175,28 @@ class Bake:
         if self._reading is not None:
             self._reading.close()  # puts modifiers and the current frame back
             self._reading = None
+        self._job.close()
 
     def _start_worker(self) -> None:
-        scene, blender_scene = self.scene, self._blender_scene()
-        if scene is None or blender_scene is None:
+        with closing(self._job):
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        settings, blender_scene = self.settings, self._blender_scene()
+        if settings is None or blender_scene is None:
             raise NothingToDoError("The scene is gone")
         if self._source is not None:
             place.take_over(self._source, self.folder)
         keep = 0
         if self.order.resume:
-            _require_resumable(self.folder, scene)
+            _require_same(self.folder, self._job.content)
         elif self.order.from_frame is not None:
-            keep = _kept(self.folder, scene, self.order.from_frame)
-        job.save(scene, self.folder / place.JOB)
+            keep = _kept(self.folder, settings, self.order.from_frame)
+        self._job.commit()
         keys.store(blender_scene, cloth_objects(blender_scene))
-        place.claim(self.folder, blender_scene, self._blend)
+        place.claim(self._job.folder, self.folder, blender_scene, self._blend)
         self._process = BakeProcess(
-            self.folder / place.JOB,
+            self._job.folder,
             self.folder,
             resume=self.order.resume,
             keep=keep,
@@ -209,11 +222,11 @@ class Bake:
 
     def _play(self) -> None:
         scene = self._blender_scene()
-        if scene is None or self.scene is None:
+        if scene is None or self.settings is None:
             return
         playing = {item.session_uid: item for item in scene.objects}
         cloths = {key: playing[uid] for key, uid in self._uids.items() if uid in playing}
-        writeback.attach(cloths, self.scene.settings.frame_start, self.folder)
+        writeback.attach(cloths, self.settings.frame_start, self.folder)
 
     def _blender_scene(self) -> bpy.types.Scene | None:
         return next((scene for scene in bpy.data.scenes if scene.session_uid == self._scene_uid), None)
@@ -234,27 +247,24 @@ EFFECTS = {
 }
 
 
-def _require_resumable(folder: Path, scene: Scene) -> None:
-    content = job.describe(scene)
+def _require_same(folder: Path, content: Mapping[str, Any]) -> None:
+    """Raises StaleError, which names what differs, where the frames so far are of another scene than the one that
+    `job.describe` described so."""
     state, reason, _ = cache.inspect(folder, job.digest_of(content), program())
-    if state is CacheState.READY:
-        raise NothingToDoError(f"The cache is complete: {reason}")
     if state is CacheState.STALE:
         reason = status.why_stale(cache.read_contents(folder), content) or reason
-    if state in (CacheState.STALE, CacheState.CORRUPT):
-        raise SceneError("Cache", f"this bake cannot be resumed: {reason}", "Bake from the start")
+        raise StaleError(f"This bake cannot be resumed: {reason}", "Bake from the start")
 
 
-def _kept(folder: Path, scene: Scene, frame: int) -> int:
+def _kept(folder: Path, settings: Settings, frame: int) -> int:
     """How many frames of the cache stay where the bake goes on from this one."""
-    first = scene.settings.frame_start
+    first = settings.frame_start
     state, reason, done = cache.inspect(folder)
     if state not in (CacheState.READY, CacheState.PARTIAL):
         raise SceneError("Cache", f"there is nothing to go on from: {reason}", "Bake from the start")
-    if not first <= frame < first + done or frame >= scene.settings.frame_end:
-        last = min(first + done, scene.settings.frame_end) - 1
+    if not first <= frame < first + done or frame >= settings.frame_end:
+        last = min(first + done, settings.frame_end) - 1
         raise SceneError("Cache", f"the bake can go on from frames {first} to {last}, not from {frame}", "Go there")
-    cache.verify(folder, frame - first + 1)
     return frame - first + 1
 
 
@@ -313,7 +323,7 @@ def free(scene: bpy.types.Scene) -> int:
     A cache that belongs to another file stays there; only its modifiers go.
 
     Raises:
-        CacheError: the folder is in use or holds somebody else's files.
+        BusyError: a bake writes into the folder.
         DiskError: a file cannot be deleted.
     """
     folders = place.all_of(scene)
@@ -322,7 +332,7 @@ def free(scene: bpy.types.Scene) -> int:
     try:
         for folder in folders:
             if not place.foreign(folder, scene):
-                place.free(folder)
+                own_folder.free(folder)
     finally:
         status.look(scene)
     return count

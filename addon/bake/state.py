@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
-from ...gpu_core.bake.events import BakeEvent, Cancelled, Done, Failed, Frame, Start, Warn
+from ...gpu_core.bake.events import BakeEvent, Cancelled, Done, Failed, Frame, Start, Warn, Working
 
 
 class Phase(Enum):
@@ -84,9 +84,10 @@ class BakeState:
     frames: int = 0
     backend: str = ""
     device: str = ""
+    working: str = ""  #: where a frame is that takes long
     latest: Mapping[str, Any] = field(default_factory=dict)  #: what the solver reported of the last frame
     warnings: tuple[str, ...] = ()
-    kind: str = ""  #: of the failure: nothing (to do), scene, backend, solver, disk, crash
+    kind: str = ""  #: of the failure: see `Failed`
     culprit: str = ""  #: the object to blame, where one is
     text: str = ""  #: the failure, or why the bake was stopped, in words
     rendering: bool = False  #: Blender renders, and nobody may change the scene or the current frame
@@ -113,7 +114,7 @@ class BakeState:
             case Phase.STARTING:
                 return "Starting the solver"
             case Phase.RUNNING:
-                return f"{self.done} / {self.frames} frames"
+                return f"{self.done} / {self.frames} frames" + (f", {self.working}" if self.working else "")
             case Phase.PAUSED:
                 return f"Paused: {self.done} / {self.frames} frames"
             case Phase.CANCELLING:
@@ -182,6 +183,8 @@ def _while_working(state: BakeState, event: Event) -> tuple[BakeState, Effects]:
             return _unless_held(started), ()
         case Frame():
             return _land(state, event)
+        case Working():
+            return replace(state, working=f"frame {event.frame}: step {event.step} of {event.steps}"), ()
         case Warn():
             return replace(state, warnings=(*state.warnings, event.text)), ()
         case Done():
@@ -217,7 +220,7 @@ def _asked(state: BakeState, event: Happening) -> tuple[BakeState, Effects]:
 def _land(state: BakeState, event: Frame) -> tuple[BakeState, Effects]:
     first = state.done == 0
     share = event.done / event.frames
-    landed = replace(state, done=event.done, frames=event.frames, share=share, latest=event.report)
+    landed = replace(state, done=event.done, frames=event.frames, share=share, working="", latest=event.report)
     return _play(_unless_held(landed)) if first else (_unless_held(landed), ())
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ...gpu_core.files import cache
 from ...gpu_core.files.cache import CacheError, CacheState
+from ...gpu_core.files.errors import StaleError
 from ...gpu_core.files.program import program
 from ...gpu_core.scene.arrays import FloatArray
 from ...gpu_core.scene.scene import SceneError
@@ -23,7 +24,7 @@ MENDS = {
     CacheState.MISSING: "Bake first",
     CacheState.PARTIAL: "Resume the bake",
     CacheState.STALE: "Bake again",
-    CacheState.CORRUPT: "Bake again",
+    CacheState.CORRUPT: "Resume the bake, which keeps what is good, or bake again",
 }
 
 
@@ -46,12 +47,10 @@ class BakedFrames:
         return self.positions.shape[1]
 
     def at(self, frame: int) -> FloatArray:
-        """Positions (N, 3) at a scene frame, object space. Raises CacheError where the cache does not hold it."""
+        """Positions (N, 3) at a scene frame, object space. Raises SceneError where the cache does not hold it."""
         if not self.frame_start <= frame <= self.frame_end:
-            raise CacheError(
-                f"The cache of {self.cloth.name} holds frames {self.frame_start} to {self.frame_end}, not {frame}",
-                "Go to one of them",
-            )
+            problem = f"its cache holds frames {self.frame_start} to {self.frame_end}, not {frame}"
+            raise SceneError(self.cloth.name, problem, "Go to one of them")
         return np.array(self.positions[frame - self.frame_start])
 
     def velocities(self, frame: int) -> FloatArray:
@@ -103,7 +102,8 @@ def read(context: bpy.types.Context, cloth: bpy.types.Object) -> BakedFrames:
 def _trouble(cloth: bpy.types.Object, state: CacheState, reason: str) -> CacheError | None:
     if state is CacheState.READY:
         return None
-    return CacheError(f"The cache of {cloth.name} is {state.value}: {reason}", MENDS[state])
+    kind = StaleError if state is CacheState.STALE else CacheError
+    return kind(f"The cache of {cloth.name} is {state.value}: {reason}", MENDS[state])
 
 
 def _require_same_mesh(context: bpy.types.Context, frames: BakedFrames) -> None:

@@ -3,10 +3,10 @@
 
     <folder of the .blend>/taffeta_cache/<stem of the .blend>/<scene>/              the bake of all its cloth
     …                                                                /parts/<cloth>/    of some of it
-    or the folder the user chose instead of the first line
+    or a folder of ours within the one that the user chose instead of the first line
 
-One folder holds one bake: its caches, its state, in `job` the scene as it was handed to the solver, and in owner.json
-which scene of which .blend it is for. Nobody else's bake ever replaces or frees it.
+One folder holds one bake (`gpu_core.files.folder`): its caches, its state, in `job` the scene as it was handed to the
+solver, and in owner.json which scene of which .blend it is for. Nobody else's bake ever replaces or frees it.
 """
 
 from __future__ import annotations
@@ -22,19 +22,18 @@ from pathlib import Path
 import bpy
 
 from ...gpu_core.files import cache
+from ...gpu_core.files import folder as own_folder
 from ...gpu_core.files.cache import CacheError
 from ...gpu_core.files.disk import disk_errors, make_folder, write_whole
+from ...gpu_core.files.folder import JOB, OWNER, PARTS
+from ...gpu_core.files.handover import adopt
+from ...gpu_core.files.lock import locked
 from ...gpu_core.scene.scene import SceneError
 from ..scene import modifier
 from ..scene.gather import cloth_objects
 from ..scene.keys import assign, file_stem, scene_key
 
 FOLDER = "taffeta_cache"
-PARTS = "parts"
-JOB = "job"
-VELOCITIES = "velocity"  #: one .pc2 per cloth, where it has been finalised so
-JOB_FILES = ("job.json", "cloth_*.npz", "collider_*_triangles.npy", "collider_*_positions.npy", "subspace_*.npz")
-OWNER = "owner.json"
 
 
 def beside(blend: Path, scene: bpy.types.Scene) -> Path:
@@ -65,7 +64,7 @@ def _whole(scene: bpy.types.Scene, blend: Path | None) -> Path:
     chosen = scene.taffeta.cache_folder
     home = blend or open_file()
     if chosen and not (chosen.startswith("//") and open_file() is None):
-        return Path(bpy.path.abspath(chosen)).resolve()
+        return own_folder.of_user(Path(bpy.path.abspath(chosen)).resolve())
     if home is not None:
         return beside(home.resolve(), scene)
     if bpy.app.background:
@@ -126,29 +125,21 @@ def current(scene: bpy.types.Scene) -> Path:
     return next(iter(attached(cloth_objects(scene))), None) or target(scene)
 
 
-def make_writable(folder: Path) -> None:
-    """Make the folder and try to write in it.
+def claim(job: Path, folder: Path, scene: bpy.types.Scene, blend: Path | None = None) -> None:
+    """Write down that a job is for this scene of the .blend at this path; None: the open one. Raises DiskError.
 
-    Raises:
-        DiskError: it cannot be made or written.
+    folder: of the cache that the job is for; another folder may be where it lies so far.
     """
-    make_folder(folder)
-    trial = folder / "trial"
-    write_whole(trial, lambda file: file.write(b"Taffeta can write here."))
-    trial.unlink(missing_ok=True)
-
-
-def claim(folder: Path, scene: bpy.types.Scene, blend: Path | None = None) -> None:
-    """Write down that the folder is for this scene of the .blend at this path; None: the open one. Raises DiskError."""
     home = blend or open_file()
     values = {"blend": _relative(home, folder) if home else "", "scene": scene_key(scene)}
-    write_whole(folder / OWNER, lambda file: file.write(json.dumps(values).encode()))
+    make_folder(job)
+    write_whole(job / OWNER, lambda file: file.write(json.dumps(values).encode()))
 
 
 def foreign(folder: Path, scene: bpy.types.Scene, blend: Path | None = None) -> str:
     """Whose bake lies in the folder, in words, where it is another scene's or another file's that still exists."""
     try:
-        values = json.loads((folder / OWNER).read_text(encoding="utf-8"))
+        values = json.loads((folder / JOB / OWNER).read_text(encoding="utf-8"))
         owner, owner_scene = str(values["blend"]), str(values["scene"])
     except (OSError, ValueError, TypeError, KeyError):  # nobody has claimed it
         return ""
@@ -170,41 +161,25 @@ def refuse_foreign(folder: Path, scene: bpy.types.Scene, blend: Path | None = No
 
 def take_over(source: Path, folder: Path) -> None:
     """Copy a bake into a folder of our own, to go on with it there. Raises CacheError, DiskError."""
-    with disk_errors(folder):
-        make_folder(folder)
+    own_folder.prepare(folder)
+    with locked(folder), disk_errors(folder):
         for path in cache.files(source):
             if path.name != cache.CONTENTS:
                 shutil.copy2(path, folder)
         shutil.copy2(source / cache.CONTENTS, folder)  # last: without it the folder counts as empty
 
 
-def free(folder: Path) -> None:
-    """Delete the bake in a folder: what Taffeta writes, nothing else.
-
-    Raises CacheError (in use, somebody else's files), DiskError.
-    """
-    cache.free(folder)
-    place, velocities = folder / JOB, folder / VELOCITIES
-    with disk_errors(place):
-        for path in [*(path for pattern in JOB_FILES for path in place.glob(pattern)), *velocities.glob("*.pc2")]:
-            path.unlink()
-        (folder / OWNER).unlink(missing_ok=True)
-        for empty in (place, velocities, folder / PARTS, folder):
-            if empty.is_dir() and not any(empty.iterdir()):
-                empty.rmdir()
-
-
 def move(folder: Path, to: Path) -> None:
     """Bring a bake from the temporary folder to its own place. Raises CacheError (something lies there), DiskError."""
     if (to / cache.CONTENTS).exists():
         raise CacheError(f"{to} holds another bake", "Free it, or bake again")
-    with cache.locked(folder), disk_errors(to):
-        make_folder(to)
-        for path in [*cache.files(folder), folder / JOB]:
-            if path.exists():
-                shutil.move(path, to / path.name)
-    (folder / cache.LOCK).unlink(missing_ok=True)
-    free(folder)
+    own_folder.prepare(to)
+    with locked(folder), locked(to), disk_errors(to):
+        for path in cache.files(folder):
+            shutil.move(path, to / path.name)
+        if (folder / JOB).is_dir():
+            adopt(folder / JOB, to)
+    own_folder.free(folder)
 
 
 def all_of(scene: bpy.types.Scene) -> list[Path]:
@@ -214,7 +189,7 @@ def all_of(scene: bpy.types.Scene) -> list[Path]:
         folders.add(target(scene))
     for folder in list(folders):
         with suppress(OSError):
-            folders.update(path.parent for path in (folder / PARTS).glob(f"*/{cache.CONTENTS}"))
+            folders.update(part for part in (folder / PARTS).glob("*") if own_folder.is_ours(part))
     return sorted(folders, key=lambda path: (-len(path.parts), path))
 
 

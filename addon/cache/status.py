@@ -18,6 +18,7 @@ import bpy
 from ...gpu_core.bake import certificate
 from ...gpu_core.bake.certificate import Certificate
 from ...gpu_core.files import cache, job
+from ...gpu_core.files import folder as own_folder
 from ...gpu_core.files.cache import CacheError, CacheState, Contents
 from ...gpu_core.files.disk import DiskError
 from ...gpu_core.files.program import program
@@ -69,14 +70,16 @@ def _look_at(folder: Path, scene: bpy.types.Scene) -> Held:
     try:
         return replace(
             held,
-            size=cache.size(folder),
+            size=own_folder.size(folder),
             free=shutil.disk_usage(folder).free,
             contents=cache.read_contents(folder),
             certificates=tuple(certificate.read(folder)),
         )
-    except (CacheError, DiskError, OSError) as error:
+    except (CacheError, DiskError) as error:
         if state in (CacheState.CORRUPT, CacheState.MISSING):
             return held
+        return replace(held, state=CacheState.CORRUPT, reason=error.problem)
+    except OSError as error:
         return replace(held, state=CacheState.CORRUPT, reason=str(error))
 
 
@@ -97,6 +100,12 @@ def every(scene: bpy.types.Scene) -> list[tuple[bpy.types.Object, CacheState, st
     """Every cloth of the scene with its `of`: one look at each object, one comparison a bake."""
     present, reasons = roster.members(scene), dict[int, str]()
     return [(cloth, *_worth(held(cloth), scene, present, reasons)) for cloth in present.cloths]
+
+
+def in_words(cloth: bpy.types.Object, state: CacheState, reason: str) -> str:
+    """“Sheet: density is 0.2, was 0.1”: what `of` says, with the name of the cloth, once."""
+    text = reason or state.value
+    return text if text.startswith(f"{cloth.name}: ") else f"{cloth.name}: {text}"
 
 
 def _worth(found: Held, scene: bpy.types.Scene, present: Members, reasons: dict[int, str]) -> tuple[CacheState, str]:
@@ -137,7 +146,7 @@ def check(context: bpy.types.Context) -> None:
             asked = job.describe(gather(context, simulated=simulated, played=colliders_of(found.contents)))
             reason = why_stale(found.contents, asked)
         except (CacheError, DiskError) as error:
-            _held[folder] = replace(found, state=CacheState.CORRUPT, reason=str(error))
+            _held[folder] = replace(found, state=CacheState.CORRUPT, reason=error.problem)
         except SceneError as error:
             _held[folder] = replace(found, state=CacheState.STALE, reason=str(error))
         else:

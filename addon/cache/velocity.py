@@ -14,6 +14,7 @@ import bpy
 
 from ...gpu_core.files.cache import CacheError
 from ...gpu_core.files.disk import make_folder, write_whole
+from ...gpu_core.files.folder import VELOCITIES
 from ...gpu_core.files.point_cache import PointCacheHeader
 from ..scene import modifier
 from . import place as cache_place
@@ -37,7 +38,7 @@ def write(baked: BakedFrames) -> Path:
         CacheError: the cache lies in a folder that is lost when Blender closes.
         DiskError: they cannot be written.
     """
-    folder = baked.path.parent / cache_place.VELOCITIES
+    folder = baked.path.parent / VELOCITIES
     if cache_place.is_temporary(str(folder)):
         raise CacheError(f"The cache of {baked.cloth.name} lies in a temporary folder", "Save the file first")
     make_folder(folder)

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import bpy
 
+from ...gpu_core.bake.failure import kind_of
 from ...gpu_core.files.cache import CacheError
 from ...gpu_core.files.disk import DiskError
 from ...gpu_core.files.job import JobError
 from ...gpu_core.scene.scene import SceneError
 from ..bake import session
 from ..cache import place
-from ..device.answer import CommandError, Exit, Report
+from ..device.answer import FAILURES, CommandError, Exit, Report
 from ..scene.assignment import AssignmentError, assign
 
 
@@ -27,10 +28,8 @@ def failures() -> Iterator[None]:
         yield
     except session.NothingToDoError as error:
         raise CommandError(Exit.NOTHING_TO_DO, str(error)) from error
-    except SceneError as error:
-        raise CommandError(Exit.BAD_SCENE, str(error), error.object) from error
-    except (CacheError, DiskError, JobError) as error:
-        raise CommandError(Exit.BAD_SCENE, str(error)) from error
+    except (SceneError, CacheError, DiskError, JobError) as error:
+        raise CommandError(FAILURES[kind_of(error)], str(error), getattr(error, "object", "")) from error
 
 
 def open_file(options: Namespace, report: Report) -> None:
@@ -51,6 +50,8 @@ def _open(file: Path | None) -> None:
         if not bpy.data.filepath:
             raise CommandError(Exit.USAGE, "Name a .blend file")
         return
+    if file.is_dir():
+        raise CommandError(Exit.BAD_SCENE, f"{file} is a folder. Name a .blend file in it")
     if not file.is_file():
         raise CommandError(Exit.BAD_SCENE, f"{file} does not exist. Name a saved .blend file")
     try:
@@ -67,8 +68,7 @@ def save(out: Path, report: Report, chosen: Path | None = None) -> None:
         out.parent.mkdir(parents=True, exist_ok=True)
         bpy.ops.wm.save_as_mainfile(filepath=str(out), check_existing=False)
     except (OSError, RuntimeError) as error:
-        raise CommandError(
-            Exit.BAD_SCENE, f"{out} cannot be saved: {str(error).strip()}. Choose another place"
-        ) from error
+        text = f"{out} cannot be saved: {str(error).strip()}. Choose another place"
+        raise CommandError(Exit.DISK, text) from error
     report.values["saved"] = str(out)
     report.lines.append(f"saved {out}")

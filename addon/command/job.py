@@ -6,14 +6,16 @@ In between, `taffeta run` bakes the job folder on a machine without Blender (`co
 
 from __future__ import annotations
 
-import shutil
 from argparse import Namespace
 from pathlib import Path
 
 import bpy
 
-from ...gpu_core.files import cache, job
+from ...gpu_core.files import cache, handover, job
+from ...gpu_core.files import folder as own_folder
 from ...gpu_core.files.cache import CacheError, CacheState
+from ...gpu_core.files.disk import require_writable
+from ...gpu_core.files.errors import StaleError
 from ...gpu_core.scene.scene import Scene
 from ..cache import place, status, writeback
 from ..device.answer import CommandError, Exit, Report
@@ -21,8 +23,6 @@ from ..scene import keys
 from ..scene.gather import cloth_objects, gather
 from .file import failures, open_file, save
 from .run import CACHE
-
-INCOMING = "incoming"  #: beside the bake whose place it takes
 
 
 def write(options: Namespace, report: Report) -> None:
@@ -44,9 +44,7 @@ def write(options: Namespace, report: Report) -> None:
 def fetch(options: Namespace, report: Report) -> None:
     open_file(options, report)
     scene, out = bpy.context.scene, options.save_blend.resolve() if options.save_blend else None
-    source = options.folder.resolve()
-    if not (source / cache.CONTENTS).exists():
-        source = source / CACHE
+    source = _source(options.folder.resolve())
     with failures():
         _require_cloth()
         contents = cache.read_contents(source)
@@ -54,18 +52,25 @@ def fetch(options: Namespace, report: Report) -> None:
         state, reason, done = _require_ours(source, gathered)
         folder = place.target(scene, out)
         place.refuse_foreign(folder, scene, out)
-        place.make_writable(folder)
+        own_folder.prepare(folder)
+        require_writable(folder)
         if source != folder:
             _bring(source, folder)
         cloths = cloth_objects(scene)
         assigned = keys.assign(cloths)
         keys.store(scene, cloths)
-        place.claim(folder, scene, out)
+        place.claim(folder / own_folder.JOB, folder, scene, out)
         writeback.attach({assigned[item.name_full]: item for item in cloths}, contents.frame_start, folder)
     report.values |= {"cache": str(folder), "state": state.value, "frames_done": done, "frames": contents.frames}
     report.lines += [f"{state.value}: {reason}", f"cache {folder}"]
     if out is not None:
         save(out, report)
+
+
+def _source(folder: Path) -> Path:
+    """The cache that was meant: this folder, that of the job in it, or the one within a folder that was chosen."""
+    candidates = (folder, folder / CACHE, folder / own_folder.WITHIN)
+    return next((place for place in candidates if (place / cache.CONTENTS).exists()), folder)
 
 
 def _require_cloth() -> None:
@@ -79,7 +84,7 @@ def _require_ours(source: Path, scene: Scene) -> tuple[CacheState, str, int]:
     state, reason, done = cache.inspect(source, job.digest_of(content))
     if state is CacheState.STALE:
         reason = status.why_stale(cache.read_contents(source), content) or reason
-        raise CacheError(f"{source} is the bake of another scene: {reason}", "Hand the scene over again")
+        raise StaleError(f"{source} is the bake of another scene: {reason}", "Hand the scene over again")
     if state is CacheState.CORRUPT:
         raise CacheError(reason, "Copy it again")
     cache.verify(source)
@@ -88,11 +93,10 @@ def _require_ours(source: Path, scene: Scene) -> tuple[CacheState, str, int]:
 
 def _bring(source: Path, folder: Path) -> None:
     """Copy a bake into its place. The one that lies there stays until the copy is whole."""
-    incoming = folder / INCOMING
-    shutil.rmtree(incoming, ignore_errors=True)
+    incoming = handover.incoming(folder)
     try:
         place.take_over(source, incoming)
-        place.free(folder)
+        own_folder.free(folder)
         place.move(incoming, folder)
     finally:
-        shutil.rmtree(incoming, ignore_errors=True)
+        handover.discard(incoming)

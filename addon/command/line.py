@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command line: bake, check, free, export, job, run, fetch, info, sample.
+"""The command line: bake, cancel, check, free, export, job, run, fetch, info, sample.
 
-Exit codes: 0 done, 1 a checked frame intersects, 2 usage, 3 the scene, its device or its disk must be fixed,
-4 nothing to do, 5 cancelled, 6 solver failure. With --json standard output is one JSON object and nothing else.
+It ends with one of the codes of `device.answer.Exit`. With --json standard output is one JSON object and nothing else.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
 
-from ..device.answer import CommandError, Report, standard_output
+from ..device.answer import CommandError, Exit, Report, standard_output
 
 FRAMES = re.compile(r"(-?\d+):(-?\d+)")
 ASSIGNMENT = re.compile(r"(.+?)\.([a-z_]+)=(.*)")  #: a name of an object may have dots too
@@ -35,18 +37,49 @@ def main(
         options = parser.parse_args(arguments)
     except SystemExit as stop:  # Blender's own process must not be left by argparse
         return int(stop.code or 0)
-    with standard_output(options.json) as output:
+    with standard_output(options.json) as output, _terminated_as_interrupted():
         report = Report(options.command)
         try:
-            if options.command in IN_BLENDER:
-                with registered():
-                    IN_BLENDER[options.command](options, report)
-            else:
-                COMMANDS[options.command](options, report)
+            _follow(options, report, registered)
         except CommandError as failure:
             report.fail(failure)
         report.write(output, options.json)
     return report.exit_code
+
+
+def _follow(
+    options: argparse.Namespace, report: Report, registered: Callable[[], AbstractContextManager[None]]
+) -> None:
+    """Raises CommandError for whatever goes wrong: a script must not take a fault of ours for an answer."""
+    try:
+        if options.command in IN_BLENDER:
+            with registered():
+                IN_BLENDER[options.command](options, report)
+        else:
+            COMMANDS[options.command](options, report)
+    except CommandError:
+        raise
+    except KeyboardInterrupt as error:
+        raise CommandError(Exit.CANCELLED, "Cancelled") from error
+    except MemoryError as error:
+        raise CommandError(Exit.FAULT, "Out of memory. Bake fewer frames, or coarser meshes") from error
+    except Exception as error:
+        traceback.print_exception(error)
+        text = f"{type(error).__name__}: {error}. This is a fault of Taffeta: please report it with the lines above"
+        raise CommandError(Exit.FAULT, text) from error
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """SIGTERM, by which a farm ends its jobs, is heard like Ctrl-C: the bake stops, and the command says so."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
 
 
 def _parser(program: str) -> argparse.ArgumentParser:
@@ -58,6 +91,10 @@ def _parser(program: str) -> argparse.ArgumentParser:
     _add_frames(bake)
     _add_bake(bake, "default: taffeta_cache beside the .blend")
     _add_save(bake, "save the scene playing its cache")
+
+    cancel = commands.add_parser("cancel", help="end the bake of a .blend file that another process runs")
+    _add_scene(cancel)
+    cancel.add_argument("--cache", type=_folder, metavar="DIR", help="of that bake, where it has one of its own")
 
     check = commands.add_parser("check", help="look for intersections in every baked frame")
     _add_scene(check)
@@ -120,7 +157,7 @@ def _add_frames(command: argparse.ArgumentParser) -> None:
 
 def _add_bake(command: argparse.ArgumentParser, place: str) -> None:
     command.add_argument("--backend", choices=("auto", "cpu", "cuda"), help="where the solver runs")
-    command.add_argument("--cache", type=Path, metavar="DIR", help=place)
+    command.add_argument("--cache", type=_folder, metavar="DIR", help=place)
     command.add_argument("--resume", action="store_true", help="continue after the last frame in the cache")
 
 
@@ -133,6 +170,12 @@ def _assignment(text: str) -> tuple[str, str, str]:
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not OBJECT.PROPERTY=VALUE, such as Cloth.density=0.2")
     return match[1], match[2], match[3]
+
+
+def _folder(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("is empty: name a folder")
+    return Path(text)
 
 
 def _frames(text: str) -> tuple[int, int]:
@@ -173,6 +216,7 @@ def _from(module: str, function: str) -> Command:
 COMMANDS: dict[str, Command] = {"run": _run, "info": _info}
 IN_BLENDER: dict[str, Command] = {  #: those that need bpy, and our properties in it
     "bake": _from("scene", "bake"),
+    "cancel": _from("scene", "cancel"),
     "check": _from("scene", "check"),
     "free": _from("scene", "free"),
     "export": _from("export", "export"),

@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import sys
 from argparse import Namespace
-from pathlib import Path
 from typing import Any
 
-from ...gpu_core.bake.events import Frame, to_json
+from ...gpu_core.bake.events import Frame, Working, to_json
+from ...gpu_core.bake.failure import kind_of
 from ...gpu_core.bake.process import BakeProcess
-from ...gpu_core.files import cache, job
-from ...gpu_core.files.cache import CacheState
+from ...gpu_core.files import job
 from ...gpu_core.files.disk import DiskError
+from ...gpu_core.files.folder import of_user
 from ...gpu_core.files.job import JobError
-from ...gpu_core.files.program import program
 from ..device.answer import FAILURES, CommandError, Exit, Report, tell_frame
 from ..device.libraries import libraries
 
@@ -23,15 +22,13 @@ CACHE = "cache"  #: within the job folder, so that one folder travels both ways
 
 def run(options: Namespace, report: Report) -> None:
     folder = options.job.resolve()
-    place = options.cache.resolve() if options.cache else folder / CACHE
+    place = of_user(options.cache.resolve()) if options.cache else folder / CACHE
     try:
-        digest = job.digest(folder)
-        if options.resume:
-            _require_resumable(place, digest)
+        job.digest(folder)
         backend = options.backend or ""
         process = BakeProcess(folder, place, resume=options.resume, backend=backend, libraries=libraries())
     except (JobError, DiskError) as error:
-        raise CommandError(Exit.BAD_SCENE, str(error)) from error
+        raise CommandError(FAILURES[kind_of(error)], str(error)) from error
     reports = _follow(process, quiet=options.json)
     report.bake(
         place,
@@ -49,12 +46,6 @@ def run(options: Namespace, report: Report) -> None:
         raise CommandError(Exit.CANCELLED, f"Cancelled: {process.done} of {process.frames} frames are in the cache")
 
 
-def _require_resumable(place: Path, digest: str) -> None:
-    state, reason, _ = cache.inspect(place, digest, program())
-    if state is CacheState.READY:
-        raise CommandError(Exit.NOTHING_TO_DO, f"The cache is complete: {reason}")
-
-
 def _follow(process: BakeProcess, quiet: bool) -> list[dict[str, Any]]:
     """Tell each frame that lands, until the worker has ended; the reports of the frames."""
     reports = []
@@ -64,6 +55,9 @@ def _follow(process: BakeProcess, quiet: bool) -> list[dict[str, Any]]:
                 if isinstance(event, Frame):
                     reports.append(to_json(event))
                     tell_frame(reports[-1], quiet)
+                elif isinstance(event, Working):
+                    text = f"frame {event.frame}: step {event.step} of {event.steps}"
+                    print(text, file=sys.stderr, flush=True)
         except KeyboardInterrupt:
             process.cancel()
     for warning in process.warnings:

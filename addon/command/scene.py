@@ -13,10 +13,12 @@ from typing import Any
 
 import bpy
 
+from ...gpu_core.bake.cancellation import end_bake
 from ...gpu_core.bake.certificate import certificate
 from ...gpu_core.check.scene_check import SceneCheck
 from ...gpu_core.files import cache, job, json_lines
 from ...gpu_core.files.cache import CacheState
+from ...gpu_core.files.folder import holds_bake, of_user, size
 from ...gpu_core.scene.scene import Scene
 from ..bake import session
 from ..bake.state import Happening, Phase
@@ -39,7 +41,7 @@ def bake(options: Namespace, report: Report) -> None:
     with failures():
         order = session.Order(
             frames=options.frames,
-            folder=options.cache.resolve() if options.cache else None,
+            folder=of_user(options.cache.resolve()) if options.cache else None,
             blend=out,
             resume=options.resume,
         )
@@ -63,7 +65,7 @@ def bake(options: Namespace, report: Report) -> None:
         reports=bake.reports,
     )
     if out is not None and progress.done:  # also after a failure: the frames so far play
-        save(out, report, bake.folder if options.cache else None)
+        save(out, report, options.cache)
     if progress.phase is Phase.FAILED:
         raise CommandError(FAILURES[progress.kind], progress.text, progress.culprit)
     if progress.phase is Phase.CANCELLED:
@@ -89,26 +91,36 @@ def check(options: Namespace, report: Report) -> None:
         _check_frames(scene, folder, frames, report)
         whole = state is CacheState.READY or options.frames is not None
         if not whole and report.exit_code is Exit.DONE:
-            raise CommandError(Exit.BAD_SCENE, f"The bake is not whole: {reason}. Resume it (bake --resume)")
+            raise CommandError(Exit.DAMAGED, f"The bake is not whole: {reason}. Resume it (bake --resume)")
 
 
 def free(options: Namespace, report: Report) -> None:
     open_file(options, report)
     scene = bpy.context.scene
     with failures():
-        folders = [
-            folder
-            for folder in place.all_of(scene)
-            if (folder / cache.CONTENTS).exists() and not place.foreign(folder, scene)
-        ]
+        folders = [folder for folder in place.all_of(scene) if holds_bake(folder) and not place.foreign(folder, scene)]
         if not folders:
             raise CommandError(Exit.NOTHING_TO_DO, "There is no cache of this scene")
-        freed = sum(cache.size(folder) for folder in folders)
+        freed = sum(size(folder) for folder in folders)
         session.free(scene)
     report.values |= {"freed": [str(folder) for folder in folders], "bytes": freed}
     report.lines += [f"freed {folder}" for folder in folders]
     if options.save_blend:
         save(options.save_blend.resolve(), report)
+
+
+def cancel(options: Namespace, report: Report) -> None:
+    if options.cache is not None:
+        folders = [of_user(options.cache.resolve())]
+    else:
+        open_file(options, report)
+        folders = place.all_of(bpy.context.scene)
+    with failures():
+        ended = {str(folder): str(who) for folder in folders if (who := end_bake(folder)) is not None}
+    if not ended:
+        raise CommandError(Exit.NOTHING_TO_DO, "No bake of this scene runs")
+    report.values["ended"] = ended
+    report.lines += [f"ended the bake in {folder}: {who}" for folder, who in ended.items()]
 
 
 def sample(options: Namespace, report: Report) -> None:
@@ -126,9 +138,12 @@ def sample(options: Namespace, report: Report) -> None:
 
 def _follow(bake: session.Bake, quiet: bool) -> None:
     """Step until the bake is over, with a line a frame on standard output – or on standard error where it is quiet."""
-    said = 0
+    said, working = 0, ""
     while bake.state.busy:
         bake.step(1.0)
+        if bake.state.working not in ("", working):
+            print(bake.state.working, file=sys.stderr, flush=True)
+        working = bake.state.working
         for line in bake.reports[said:]:
             tell_frame(line, quiet)
         said = len(bake.reports)
@@ -140,8 +155,10 @@ def _follow(bake: session.Bake, quiet: bool) -> None:
 def _require_cache(state: CacheState, reason: str) -> None:
     if state is CacheState.MISSING:
         raise CommandError(Exit.NOTHING_TO_DO, f"{reason}. Bake first")
-    if state in (CacheState.STALE, CacheState.CORRUPT):
-        raise CommandError(Exit.BAD_SCENE, f"{reason}. Bake again")
+    if state is CacheState.STALE:
+        raise CommandError(Exit.SCENE_CHANGED, f"{reason}. Bake from the start")
+    if state is CacheState.CORRUPT:
+        raise CommandError(Exit.DAMAGED, f"{reason}. Bake from the start, or resume, which keeps what is good")
 
 
 def _frames_to_check(asked: FrameRange | None, start: int, done: int) -> FrameRange:

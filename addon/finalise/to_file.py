@@ -17,9 +17,8 @@ from pathlib import Path
 import bpy
 
 from ...gpu_core.bake.log import MIB
-from ...gpu_core.files.disk import DiskError, disk_errors
+from ...gpu_core.files.disk import DiskError, disk_errors, require_writable
 from ...gpu_core.scene.scene import SceneError
-from ..cache import place as cache_place
 from ..cache import velocity
 from ..cache.frames import BakedFrames
 from ..scene import modifier
@@ -61,7 +60,7 @@ def write(context: bpy.types.Context, baked: Sequence[BakedFrames], path: Path, 
     trouble = unavailable(path.suffix)
     if trouble:
         raise DiskError(*trouble.rsplit(". ", 1))
-    cache_place.make_writable(path.parent)
+    require_writable(path.parent)
     growing = path.with_name(f"{path.stem}.new{path.suffix}")
     with ExitStack() as undo:
         if not modifiers:

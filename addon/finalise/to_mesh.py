@@ -17,7 +17,7 @@ SINGLE_PRECISION = 1.0e-6  #: relative
 def convert(context: bpy.types.Context, baked: BakedFrames, frame: int) -> bpy.types.Object:
     """A new object without modifiers, parent and animation, where the cloth is at `frame`. The current frame is kept.
 
-    Raises CacheError where the cache does not hold the frame.
+    Raises SceneError where the cache does not hold the frame.
     """
     cloth, scene = baked.cloth, context.scene
     positions = baked.at(frame)

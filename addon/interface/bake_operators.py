@@ -170,7 +170,7 @@ class TAFFETA_OT_bake(Ticking):
 class TAFFETA_OT_cancel(Greyed):
     bl_idname = "taffeta.cancel"
     bl_label = "Cancel Bake"
-    bl_description = "Stop the bake after its step; the frames so far are kept and the bake can be resumed"
+    bl_description = "Stop the bake; the frames so far are kept and the bake can be resumed"
     bl_options = {"INTERNAL"}
 
     @classmethod
@@ -239,7 +239,7 @@ class TAFFETA_OT_check(Greyed):
     def execute(self, context: bpy.types.Context) -> set[str]:
         status.check(context)
         found = status.every(context.scene)
-        bad = [f"{cloth.name}: {reason}" for cloth, state, reason in found if state is not CacheState.READY]
+        bad = [status.in_words(*entry) for entry in found if entry[1] is not CacheState.READY]
         for line in bad:
             self.report({"WARNING"}, line)
         if not bad:

@@ -63,6 +63,9 @@ class TAFFETA_PT_solver(ClothPanel, bpy.types.Panel):
         layout.prop(chosen, "cache_folder")
 
 
+RESUMABLE = (CacheState.PARTIAL, CacheState.CORRUPT)  #: a resume keeps what is good
+
+
 def draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Buttons, or the progress of the bake that runs, and how the last one ended."""
     if not bpy.data.filepath:
@@ -85,7 +88,7 @@ def draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 def _draw_buttons(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row = layout.row(align=True)
     row.operator("taffeta.bake", icon="PHYSICS")
-    if any(state is CacheState.PARTIAL for _, state, _ in status.every(context.scene)):
+    if any(state in RESUMABLE for _, state, _ in status.every(context.scene)):
         row.operator("taffeta.bake", text="Resume").resume = True
     row.operator("taffeta.free", icon="TRASH")
     row = layout.row(align=True)

@@ -84,7 +84,7 @@ class TAFFETA_PT_sidebar_cache(ClothSidebarPanel, bpy.types.Panel):
             if session.baking(cloth):
                 layout.label(text=f"{cloth.name}: {BAKING.lower()}", icon="TIME")
             else:
-                message(layout, context, f"{cloth.name}: {reason or state.value}", ICONS[state])
+                message(layout, context, status.in_words(cloth, state, reason), ICONS[state])
         _draw_rest(layout, len(cloths))
         caches = _caches(cloth for cloth, _, _ in cloths)
         if caches:

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import bpy
 
-from ...gpu_core.files.job import plain
+from ...gpu_core.files.frame_spool import FrameSpool
+from ...gpu_core.files.job import plain, positions_name
 from ...gpu_core.scene.scene import Scene, Settings
 from . import keys, modifier
 from .reader import ClothReader, ColliderReader, PlayedReader, Reader, material, number
 
 FrameRange = tuple[int, int]
+LOOK = 0.01  #: s that one look at the spool may take
 
 
 class Members(NamedTuple):
@@ -49,6 +52,7 @@ def gather(
     frames: FrameRange | None = None,
     simulated: Sequence[bpy.types.Object] | None = None,
     played: Collection[str] | None = None,
+    into: FrameSpool | None = None,
 ) -> Scene:
     """Read the whole scene at once.
 
@@ -57,11 +61,14 @@ def gather(
         simulated: the cloths that are simulated; None takes all. The others act as colliders where they play a cache,
             and otherwise take no part.
         played: names of the others that may act as colliders; None: all of them.
+        into: takes the frames, as a `JobWriter` does, which can commit afterwards; it is closed where reading fails.
+            None: what is large lies in Blender's temporary folder for as long as the scene is in use.
 
     Raises:
         SceneError: names the object and the remedy.
+        DiskError: the frames of what moves cannot be written, or do not fit.
     """
-    steps = gather_by_frame(context, frames, simulated, played)
+    steps = gather_by_frame(context, frames, simulated, played, into)
     while True:
         try:
             next(steps)
@@ -74,12 +81,36 @@ def gather_by_frame(
     frames: FrameRange | None = None,
     simulated: Sequence[bpy.types.Object] | None = None,
     played: Collection[str] | None = None,
+    into: FrameSpool | None = None,
 ) -> Generator[float, None, Scene]:
     """Read one frame at each `next`, which gives the share done in 0..1; the return value is the Scene.
 
-    A generator, so that the interface can read a little between redraws. Modifiers and the current frame are put back
-    when it ends or is closed.
+    A generator, so that the interface can read a little between redraws. What Blender is not needed for – world space,
+    hashes, files, validation – is left to the spool's thread; no `next` waits long for it. Modifiers and the current
+    frame are put back as soon as the last frame is read, or when it is closed.
     """
+    spool = into or FrameSpool(Path(bpy.app.tempdir))
+    try:
+        scene = yield from _read(context, frames, simulated, played, spool)
+        spool.seal(scene)
+        while not spool.is_done(LOOK):
+            yield 1.0
+    except BaseException:
+        spool.close()
+        raise
+    if into is None:
+        spool.close()
+    return scene
+
+
+def _read(
+    context: bpy.types.Context,
+    frames: FrameRange | None,
+    simulated: Sequence[bpy.types.Object] | None,
+    played: Collection[str] | None,
+    spool: FrameSpool,
+) -> Generator[float, None, Scene]:
+    """The scene, not validated yet; see `gather_by_frame`."""
     scene = context.scene
     settings = gather_settings(scene, frames)
     settings.validate()
@@ -90,11 +121,12 @@ def gather_by_frame(
         players = [item for item in cloth_objects(scene) if item not in simulated and modifier.find(item)]
         if played is not None:
             players = [item for item in players if item.name in played]
-        cloths = [ClothReader(item, settings, cloth_keys[item.name_full]) for item in simulated]
-        colliders = [
-            *(ColliderReader(item, settings) for item in collider_objects(scene)),
-            *(PlayedReader(item, settings) for item in players),
+        cloths = [ClothReader(item, settings, spool, cloth_keys[item.name_full]) for item in simulated]
+        kinds = [
+            *((ColliderReader, item) for item in collider_objects(scene)),
+            *((PlayedReader, item) for item in players),
         ]
+        colliders = [kind(item, settings, spool, positions_name(index)) for index, (kind, item) in enumerate(kinds)]
         for item in simulated:
             undo.enter_context(modifier.suspended(list(item.modifiers)[modifier.place(item) :]))
         for item in players:  # as it was baked, without what refines it for the picture
@@ -105,11 +137,15 @@ def gather_by_frame(
             for reader in readers:
                 reader.read(context.evaluated_depsgraph_get(), frame)
             yield (frame - settings.frame_start + 1) / settings.frames
+            while not spool.has_room(LOOK):
+                yield (frame - settings.frame_start + 1) / settings.frames
+    while not spool.is_done(LOOK):
+        yield 1.0
     return Scene(
         cloths=tuple(reader.finish() for reader in cloths),
         colliders=tuple(reader.finish() for reader in colliders),
         settings=settings,
-    ).validate()
+    )
 
 
 def gather_settings(scene: bpy.types.Scene, frames: FrameRange | None = None) -> Settings:

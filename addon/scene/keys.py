@@ -13,13 +13,18 @@ from collections.abc import Iterable
 
 import bpy
 
+from ...gpu_core.files.folder import DEVICES
+
 UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
+LONGEST = 80  #: characters of a stem
 
 
 def file_stem(name: str) -> str:
     """A name that every file system accepts; a checksum keeps names apart that would fall together."""
-    safe = UNSAFE.sub("_", name).strip(".")
-    return safe if safe == name else f"{safe}-{zlib.crc32(name.encode()):08x}"
+    safe = UNSAFE.sub("_", name).strip(".")[:LONGEST]
+    if safe and safe == name and not DEVICES.match(safe):
+        return safe
+    return f"{'_' if DEVICES.match(safe) else ''}{safe}-{zlib.crc32(name.encode()):08x}"
 
 
 def assign(cloths: Iterable[bpy.types.Object]) -> dict[str, str]:
@@ -40,7 +45,7 @@ def _different(stored: dict[str, str]) -> dict[str, str]:
     taken: set[str] = set()
     keys: dict[str, str] = {}
     for name in sorted(stored, key=lambda name: (not stored[name], name)):
-        wanted = stored[name] or file_stem(name)
+        wanted = file_stem(stored[name] or name)  # what is stored in a file from elsewhere may be any text
         if wanted.casefold() in taken:
             wanted = file_stem(name)
         key, count = wanted, 1

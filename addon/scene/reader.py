@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import bpy
 import numpy as np
 
+from ...gpu_core.files.frame_spool import FrameSeries, FrameSpool
 from ...gpu_core.scene.arrays import Array, FloatArray, IntArray
 from ...gpu_core.scene.scene import Cloth, Collider, Material, Pins, SceneError, Settings
 from . import frozen_shape, modifier
@@ -28,9 +29,11 @@ class Reader(ABC):
         SceneError: from every method, naming the object and the remedy.
     """
 
-    def __init__(self, item: bpy.types.Object, settings: Settings) -> None:
+    def __init__(self, item: bpy.types.Object, settings: Settings, spool: FrameSpool) -> None:
+        """spool: takes the frames; `finish` wants it to be done."""
         self.item = item
         self.settings = settings
+        self.spool = spool
         _require_mesh(item)
 
     def read(self, depsgraph: bpy.types.Depsgraph, frame: int) -> None:
@@ -45,21 +48,21 @@ class Reader(ABC):
                     f"{self.settings.frame_start}",
                     "Remove the modifier or the animation that changes the number of vertices",
                 )
-            self._read_frame(mesh, matrix, frame - self.settings.frame_start)
+            self._read_frame(mesh, matrix)
 
     @abstractmethod
     def _read_start(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None: ...
 
     @abstractmethod
-    def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array, index: int) -> None: ...
+    def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array) -> None: ...
 
     @abstractmethod
     def finish(self) -> Cloth | Collider: ...
 
 
 class ClothReader(Reader):
-    def __init__(self, item: bpy.types.Object, settings: Settings, key: str) -> None:
-        super().__init__(item, settings)
+    def __init__(self, item: bpy.types.Object, settings: Settings, spool: FrameSpool, key: str) -> None:
+        super().__init__(item, settings, spool)
         if item.library is not None:
             raise SceneError(
                 item.name,
@@ -67,7 +70,7 @@ class ClothReader(Reader):
                 "Make it an override: Object > Library Override > Make",
             )
         self.key = key
-        self.world_to_object = np.empty((settings.frames, 4, 4))
+        self.world_to_object = spool.begin(settings.frames)
 
     def _read_start(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None:
         if self.vertices != len(self.item.data.vertices):
@@ -78,7 +81,7 @@ class ClothReader(Reader):
         self.triangles = _facing_out(mesh_arrays.triangles(mesh), matrix)
         self.warp = mesh_arrays.warp_directions(mesh, self.rest)
         self.pinned, self.pin_weights = self._pin_group(mesh)
-        self.pin_targets = np.empty((self.settings.frames, len(self.pinned), 3))
+        self.pin_targets = self.spool.begin(self.settings.frames) if len(self.pinned) else None
 
     def _pin_group(self, mesh: bpy.types.Mesh) -> tuple[IntArray, FloatArray]:
         name = self.item.taffeta.cloth.pin_group
@@ -91,15 +94,18 @@ class ClothReader(Reader):
             )
         return mesh_arrays.group_weights(mesh, group.index)
 
-    def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array, index: int) -> None:
-        self.world_to_object[index] = np.linalg.inv(matrix)
-        if len(self.pinned):
-            self.pin_targets[index] = to_world(mesh_arrays.positions(mesh)[self.pinned], matrix)
+    def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array) -> None:
+        self.world_to_object.append(lambda: np.linalg.inv(matrix), matrix.nbytes)
+        if self.pin_targets is not None:
+            pinned = mesh_arrays.positions(mesh)[self.pinned]
+            self.pin_targets.append(lambda: to_world(pinned, matrix), pinned.nbytes)
 
     def finish(self) -> Cloth:
         chosen = self.item.taffeta.cloth
         soft = bool((self.pin_weights < 1).any())
-        pins = Pins(self.pinned, _once(self.pin_targets), self.pin_weights if soft else None)
+        pins = None
+        if self.pin_targets is not None:
+            pins = Pins(self.pinned, self.pin_targets.finish(), self.pin_weights if soft else None)
         return Cloth(
             name=self.item.name,
             triangles=self.triangles,
@@ -107,14 +113,19 @@ class ClothReader(Reader):
             positions=self.start,
             material=material(self.item),
             warp=self.warp,
-            pins=pins if len(self.pinned) else None,
+            pins=pins,
             thickness=number(chosen.thickness),
-            world_to_object=_once(self.world_to_object),
+            world_to_object=self.world_to_object.finish(),
             key=self.key,
         )
 
 
 class ColliderReader(Reader):
+    def __init__(self, item: bpy.types.Object, settings: Settings, spool: FrameSpool, file: str) -> None:
+        """file: the name of the one for all its frames."""
+        super().__init__(item, settings, spool)
+        self.positions: FrameSeries = spool.begin(settings.frames, file)
+
     @property
     def surface(self) -> bpy.types.PropertyGroup:
         """Where its friction and thickness are set."""
@@ -122,17 +133,17 @@ class ColliderReader(Reader):
 
     def _read_start(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None:
         self.triangles = _facing_out(mesh_arrays.triangles(mesh), matrix)
-        self.positions = np.empty((self.settings.frames, self.vertices, 3), np.float32)
 
-    def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array, index: int) -> None:
-        self.positions[index] = to_world(mesh_arrays.positions(mesh), matrix)
+    def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array) -> None:
+        points = mesh_arrays.positions(mesh)
+        self.positions.append(lambda: to_world(points, matrix).astype(np.float32), points.nbytes)
 
     def finish(self) -> Collider:
         chosen = self.surface
         return Collider(
             name=self.item.name,
             triangles=self.triangles,
-            positions=_once(self.positions),
+            positions=self.positions.finish(),
             friction=number(chosen.friction),
             thickness=number(chosen.thickness),
         )
@@ -236,8 +247,3 @@ def to_world(points: FloatArray, matrix: Array) -> Array:
 def _facing_out(triangles: IntArray, matrix: Array) -> IntArray:
     """A mirroring transform turns a mesh inside out; turn it back."""
     return triangles[:, ::-1].copy() if np.linalg.det(matrix[:3, :3]) < 0 else triangles
-
-
-def _once(frames: np.ndarray) -> np.ndarray:
-    """What is the same in all frames (F, …) is stored once (1, …)."""
-    return frames[:1].copy() if (frames == frames[:1]).all() else frames

@@ -14,14 +14,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..files import checkpoint
+from ..files import checkpoint, folder, handover
 from ..files import job as job_folder
-from ..files.cache import CacheError, CacheState, CacheWriter, inspect, locked, read_contents
-from ..files.disk import DiskError, make_folder
-from ..files.job import JobError
-from ..files.program import program
+from ..files.cache_writer import CacheWriter
+from ..files.disk import DiskError
+from ..files.lock import locked
 from ..scene.scene import BackendName, Scene
-from .events import BakeEvent, Cancelled, Checked, Done, Frame, Start, Warn
+from .beginning import Beginning, beginning
+from .events import BakeEvent, Cancelled, Checked, Done, Frame, Start, Warn, Working
 from .memory import peak_memory
 from .process import BakeProcess
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..simulator import FrameReport, Simulator
     from .frame_checker import FrameChecker
 
+SILENCE = 5.0  #: s of a frame after which is said where it is
 WAIT = 0.1  #: s between two questions whether to go on, while the last frames are checked
 
 
@@ -46,9 +47,9 @@ def bake(
     """Simulate the scene of a job folder into a cache folder.
 
     Args:
-        job: folder written by `job.save`.
-        cache: folder for the frames; made where it is missing, an earlier bake in it is replaced.
-        resume: go on after the last checkpoint instead; the result has the same bytes as an unbroken bake.
+        job: folder written by `job.save`; one that was left in `handover.incoming` of the cache is taken in.
+        cache: folder of ours for the frames; made where it is missing, an earlier bake in it is replaced.
+        resume: go on after the last good frame instead; the result has the same bytes as an unbroken bake.
         keep: so many first frames of the cache stay, whatever scene they are of, and the bake begins at the last of
             them (`continuation`); 0 begins at the start.
         backend: where the solver runs, in place of what the job says.
@@ -58,9 +59,11 @@ def bake(
             is a pause.
 
     Raises:
-        JobError, SceneError: the job is not usable, or `resume` and the scene is another than the cache's.
+        BusyError: somebody else bakes there. Nothing of theirs was touched.
+        StaleError, CompleteError: `resume`, and the cache is of another scene, or nothing is left to do.
+        JobError, SceneError: the job is not usable.
         BackendError: the device asked for is not there.
-        CacheError, DiskError: the cache folder is in use, damaged, foreign, read-only or full.
+        CacheError, DiskError: the cache folder is damaged, foreign, read-only or full.
         SolverError, FloatingPointError: the simulation diverged; the frames before stay good.
     """
     # Imported here: Blender's own Python imports this module for BakeProcess and has no SciPy.
@@ -68,36 +71,26 @@ def bake(
     from ..simulator import Simulator
     from .frame_checker import FrameChecker
 
-    scene = job_folder.load(job)
     digest = job_folder.digest(job)
-    make_folder(cache)
+    folder.prepare(cache)
     with locked(cache):
-        state, reason, _ = inspect(cache, digest, program()) if resume else (CacheState.MISSING, "", 0)
-        _refuse_resume(state, reason)
+        if handover.is_incoming(job, cache):
+            job = handover.adopt(job, cache)
+        scene = job_folder.load(job)
         device = select(backend or scene.settings.backend)
+        begin = beginning(cache, digest, device.name, resume, keep)
         on_event(Start(scene.settings.frames, device.name, device.device))
-        saved = None
-        if state is CacheState.PARTIAL:
-            before = read_contents(cache)
-            keep = before.kept
-            if before.backend != device.name:
-                text = f"The frames so far were baked on {before.backend}: on {device.name} the rest may differ"
-                on_event(Warn(f"{text} in last digits"))
-            saved = checkpoint.load(cache, digest)
-        if state is not CacheState.READY:
-            simulator = Simulator(_begun(scene, cache, keep), device, cache=job)
+        for text in begin.warnings:
+            on_event(Warn(text))
+        if not begin.complete:
+            simulator = Simulator(_begun(scene, cache, begin.kept), device, cache=cache)
             for text in simulator.warnings:
                 on_event(Warn(text))
-            writer = CacheWriter(cache, scene, device.name, keep)
-            done = saved[0] - scene.settings.frame_start + 1 if saved is not None else keep
-            if saved is not None:
-                simulator.restore(saved[1])
-            if done:
-                writer.rewind(done)
-            else:
-                writer.begin()
+            if begin.state:
+                simulator.restore(begin.state)
+            writer = _writer(scene, cache, device.name, begin)
         with closing(FrameChecker(job, cache, scene.settings.frame_start)) if check else nullcontext() as checker:
-            if state is not CacheState.READY and not _run(scene, simulator, writer, checker, on_event, cancelled, done):
+            if not begin.complete and not _run(simulator, writer, checker, on_event, cancelled, begin.done):
                 on_event(Cancelled())
                 return
             if checker is not None:
@@ -107,21 +100,22 @@ def bake(
     on_event(Done())
 
 
-def _begun(scene: Scene, cache: Path, keep: int) -> Scene:
+def _begun(scene: Scene, cache: Path, kept: int) -> Scene:
     from .continuation import continued
 
-    return continued(scene, cache, keep) if keep else scene
+    return continued(scene, cache, kept) if kept else scene
 
 
-def _refuse_resume(state: CacheState, reason: str) -> None:
-    if state is CacheState.STALE:
-        raise JobError(reason, "Bake from the start instead of resuming")
-    if state is CacheState.CORRUPT:
-        raise CacheError(reason, "Bake from the start instead of resuming")
+def _writer(scene: Scene, cache: Path, device: str, begin: Beginning) -> CacheWriter:
+    writer = CacheWriter(cache, scene, device, begin.kept)
+    if begin.done:
+        writer.rewind(begin.done)
+    else:
+        writer.begin()
+    return writer
 
 
 def _run(
-    scene: Scene,
     simulator: Simulator,
     writer: CacheWriter,
     checker: FrameChecker | None,
@@ -132,13 +126,15 @@ def _run(
     """From the simulator's frame to the last of the range; whether it got there. done: frames in the cache."""
     from ..simulator import InterruptionError
 
-    first, frames = scene.settings.frame_start, scene.settings.frames
-    asked = _Asked(cancelled)
+    first, last = writer.contents.frame_start, writer.contents.frame_end
+    frames = writer.contents.frames
+    asked = _Asked(cancelled, simulator.scene.settings.steps_per_frame, on_event)
 
     def record(report: dict[str, Any]) -> None:
         writer.append(simulator.frame, simulator.positions(), report)
-        checkpoint.save(writer.folder, simulator.frame, writer.contents.digest, simulator.state())
-        on_event(Frame(report, simulator.frame - first + 1, frames))
+        landed = simulator.frame - first + 1
+        checkpoint.save(writer.folder, landed, frames, writer.contents.digest, simulator.state())
+        on_event(Frame(report, landed, frames))
         if checker is not None:
             checker.submit_until(simulator.frame)
             _tell(checker, on_event)
@@ -146,8 +142,8 @@ def _run(
     try:
         if not done:
             record({"frame": first, "seconds": 0.0})
-        while simulator.frame < scene.settings.frame_end:
-            asked.seconds = 0.0
+        while simulator.frame < last:
+            asked.begin(simulator.frame + 1)
             if asked():
                 raise InterruptionError
             report = simulator.advance_frame(asked)
@@ -163,19 +159,28 @@ def _run(
         with suppress(DiskError):  # on a full disk the cache still says running, which is as good
             writer.mark("failed")
         raise
-    checkpoint.remove(writer.folder)
     return True
 
 
 class _Asked:
-    """Asks whether to stop and counts the seconds that takes: a pause is no time of the solver's."""
+    """Asks before each step whether to stop, and says where a frame is that takes long.
 
-    def __init__(self, cancelled: Callable[[], bool]) -> None:
-        self._cancelled = cancelled
-        self.seconds = 0.0
+    Counts the seconds that asking takes: a pause is no time of the solver's.
+    """
+
+    def __init__(self, cancelled: Callable[[], bool], steps: int, on_event: Callable[[BakeEvent], None]) -> None:
+        self._cancelled, self._steps, self._on_event = cancelled, steps, on_event
+
+    def begin(self, frame: int) -> None:
+        self._frame, self._step, self.seconds = frame, 0, 0.0
+        self._spoken = time.perf_counter()
 
     def __call__(self) -> bool:
         began = time.perf_counter()
+        self._step += 1
+        if began - self._spoken > SILENCE:
+            self._on_event(Working(self._frame, min(self._step, self._steps), self._steps))
+            self._spoken = began
         answer = self._cancelled()
         self.seconds += time.perf_counter() - began
         return answer

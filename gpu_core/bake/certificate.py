@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..files import json_lines
-from ..files.cache import CERTIFICATES, REPORTS
+from ..files.folder import CERTIFICATES, REPORTS
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..check.scene_check import to_world
-from ..files.cache import CacheError, frames_path
+from ..files.errors import CacheError
+from ..files.folder import frames_path
 from ..files.point_cache import read_frames
 from ..scene.scene import Cloth, Collider, Scene
 

@@ -46,6 +46,15 @@ class Frame:
 
 
 @dataclass(frozen=True)
+class Working:
+    """A frame takes long; so far it has come to this step."""
+
+    frame: int
+    step: int
+    steps: int  #: of the frame; those that had to be halved count once
+
+
+@dataclass(frozen=True)
 class Checked:
     """A frame was looked through for intersections."""
 
@@ -70,17 +79,18 @@ class Cancelled:
 class Failed:
     """It cannot go on."""
 
-    kind: str  #: nothing (to do), scene, backend, solver, disk, crash
+    kind: str  #: nothing (to do), scene, backend, solver, disk, busy, stale, damaged, crash
     text: str
     object: str = ""  #: the one to blame, where one is
 
 
-BakeEvent = Start | Warn | Frame | Checked | Done | Cancelled | Failed
+BakeEvent = Start | Warn | Frame | Working | Checked | Done | Cancelled | Failed
 
 NAMES: Mapping[type[BakeEvent], str] = {
     Start: "start",
     Warn: "warning",
     Frame: "frame",
+    Working: "working",
     Checked: "certificate",
     Done: "done",
     Cancelled: "cancelled",

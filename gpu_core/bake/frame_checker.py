@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from ..check.scene_check import SceneCheck
 from ..files import json_lines
-from ..files.cache import CERTIFICATES, frames_path
+from ..files.folder import CERTIFICATES, frames_path
 from ..files.job import load
 from ..files.point_cache import read_frames
 
@@ -105,15 +105,27 @@ def _read(stream: IO[str], into: queue.Queue[dict[str, Any] | None]) -> None:
 
 
 def main() -> None:
-    """Answer one line for each line."""
+    """Answer one line for each line, until there are no more: then the bake is over, or its process gone."""
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     if hasattr(signal, "SIGPIPE"):  # of a worker that crashed the log should end with its own last words
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     job, cache = (Path(argument) for argument in sys.argv[1:])
     scene_check = SceneCheck(load(job))
-    for line in sys.stdin:
-        print(json.dumps(check(scene_check, cache, int(line))), flush=True)
+    asked: queue.Queue[int] = queue.Queue()
+    threading.Thread(target=_hear, args=(asked,), daemon=True).start()
+    while True:
+        print(json.dumps(check(scene_check, cache, asked.get())), flush=True)
+
+
+def _hear(asked: queue.Queue[int]) -> None:
+    """Runs in a thread of its own: nobody waits for the frame that is looked at when the end comes."""
+    said = b""
+    while chunk := os.read(0, 4096):
+        *lines, said = (said + chunk).split(b"\n")
+        for line in lines:
+            asked.put(int(line))
+    os._exit(0)
 
 
 if __name__ == "__main__":

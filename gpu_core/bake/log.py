@@ -6,44 +6,51 @@ from __future__ import annotations
 import platform
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from ..files import job as job_folder
-from ..files.cache import BAKE_LOG
-from ..files.disk import disk_errors, make_folder
+from ..files.folder import BAKE_LOG, JOB
 from ..files.job import JobError
 from ..files.program import program
 from .certificate import certificate
-from .events import BakeEvent, Checked, Failed, Frame, Start, Warn, to_json
+from .events import BakeEvent, Checked, Failed, Frame, Start, Warn, Working, to_json
 
 MANIFEST = Path(__file__).resolve().parents[2] / "blender_manifest.toml"
 MIB = 2**20
+REFUSED = ("busy", "damaged", "nothing", "stale", "disk")  #: kinds of failure of a bake that has not begun
 
 
 class BakeLog:
-    """Writes one line an event. What cannot be written is not: a log must never end a bake."""
+    """Writes one line an event. What cannot be written is not: a log must never end a bake.
+
+    It begins with the bake's first event that only the holder of the folder has, so that a bake which was refused
+    leaves the log of the one that runs alone.
+    """
 
     def __init__(self, job: Path, cache: Path, goes_on: bool) -> None:
         """goes_on: append to the log of the bake that is continued."""
-        self._path = cache / BAKE_LOG
-        try:
-            make_folder(cache)
-            with disk_errors(self._path), open(self._path, "a" if goes_on else "w", encoding="utf-8") as file:
-                file.writelines(f"{line}\n" for line in heading(job))
-        except RuntimeError:
-            return
+        self._job, self._cache, self._goes_on = job, cache, goes_on
+        self._begun = False
 
     def write(self, event: BakeEvent) -> None:
+        if isinstance(event, Failed) and event.kind in REFUSED and not self._begun:
+            return
         line = words(event)
-        if not line:
-            return
-        try:
-            with open(self._path, "a", encoding="utf-8") as file:
-                file.write(f"{datetime.now():%H:%M:%S}  {line}\n")
-        except OSError:
-            return
+        with suppress(OSError):
+            if not self._begun:
+                self._begin()
+            if line:
+                with open(self._cache / BAKE_LOG, "a", encoding="utf-8") as file:
+                    file.write(f"{datetime.now():%H:%M:%S}  {line}\n")
+
+    def _begin(self) -> None:
+        self._begun = True
+        taken_in = self._cache / JOB
+        with open(self._cache / BAKE_LOG, "a" if self._goes_on else "w", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in heading(self._job if self._job.is_dir() else taken_in))
 
 
 def heading(job: Path) -> Iterator[str]:
@@ -79,6 +86,8 @@ def words(event: BakeEvent) -> str:
         case Checked():
             trouble = certificate({"frame": event.frame}, event.report).troubles
             return f"frame {event.frame}: {'; '.join([*trouble, *event.report['findings']])}" if trouble else ""
+        case Working():
+            return ""
         case Warn():
             return f"warning: {event.text}"
         case Failed():

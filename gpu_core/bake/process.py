@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import atexit
-import os
+import shutil
 import signal
+import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -13,12 +14,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from ..files.cache import CANCEL, LOG, PAUSE
-from ..files.disk import disk_errors, make_folder
+from ..files.disk import disk_errors
+from ..files.folder import LOG
 from .events import BakeEvent, Cancelled, Done, Failed, Frame, Start, Warn, from_json
-from .worker_process import Listener, end_of_log, ending, send_signal, start
+from .worker_process import Listener, end_of_log, ending, send_signal, start, tell
 
-PATIENCE = 3.0  #: seconds a worker may take for the step it works on after `cancel`, before it is killed
+PATIENCE = 1.8  #: seconds a worker may take to stop after `cancel`, before it is killed; it takes 1 where it can
 RECENT = 8  #: frames that the estimate of the remaining time averages
 
 
@@ -30,7 +31,7 @@ class BakeProcess:
         frames: frames of the whole range; done: how many are in the cache; frame: the last one's scene frame.
         backend, device: what the worker runs on, once it says so.
         warnings: what it warned of.
-        error, error_kind, error_object: why it failed: scene, backend, solver, disk, or crash where it could not say.
+        error, error_kind, error_object: why it failed: see `events.Failed`; crash where it could not say.
         exit_code: of the process once it has ended; negative is the signal that ended it.
     """
 
@@ -48,7 +49,7 @@ class BakeProcess:
         """resume, keep, backend: see `bake.bake`. libraries: folders that come first on the worker's module path.
         gives_way: somebody looks at a window meanwhile, which comes first on the processors.
 
-        Raises DiskError (the cache folder).
+        Raises DiskError (no room for the worker's log).
         """
         self.state: Literal["starting", "running", "done", "cancelled", "failed"] = "starting"
         self.frames = self.done = 0
@@ -61,16 +62,14 @@ class BakeProcess:
         self._last_event: BakeEvent | None = None
         self._deadline: float | None = None  # set by cancel
         self._stopped_by_us = False
-        make_folder(self._cache)
-        with disk_errors(self._cache):
-            for name in (CANCEL, PAUSE):
-                (self._cache / name).unlink(missing_ok=True)
-            how = ["--resume"] if resume else ["--keep", str(keep)] if keep else []
-            how += ["--backend", backend] if backend else []
-            how += ["--gives-way"] if gives_way else []
-            with open(self._cache / LOG, "wb") as log:
-                arguments = [str(Path(job).resolve()), "--cache", str(self._cache), *how]
-                self._process = start("gpu_core.bake.worker", arguments, log, libraries)
+        how = ["--led"]
+        how += ["--resume"] if resume else ["--keep", str(keep)] if keep else []
+        how += ["--backend", backend] if backend else []
+        how += ["--gives-way"] if gives_way else []
+        arguments = [str(Path(job).resolve()), "--cache", str(self._cache), *how]
+        with disk_errors(Path(tempfile.gettempdir())):
+            self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the worker
+        self._process = start("gpu_core.bake.worker", arguments, self._log, libraries, hears=True)
         self._listener = Listener(self._process, from_json)
         atexit.register(self.kill)
 
@@ -105,26 +104,21 @@ class BakeProcess:
                 time.sleep(interval)
 
     def pause(self) -> None:
-        """Let the worker wait after the step it works on. It keeps its memory. Raises DiskError."""
-        with disk_errors(self._cache / PAUSE):
-            (self._cache / PAUSE).touch()
+        """Let the worker wait after the step it works on. It keeps its memory."""
+        tell(self._process, "pause")
 
     def proceed(self) -> None:
-        """End a pause. Raises DiskError."""
-        with disk_errors(self._cache / PAUSE):
-            (self._cache / PAUSE).unlink(missing_ok=True)
+        """End a pause."""
+        tell(self._process, "continue")
 
     def cancel(self) -> None:
-        """Ask the worker to stop after the step it works on. `poll` goes on until state is cancelled; a worker that
-        does not listen within PATIENCE seconds is killed, which costs it no frame that is on disk."""
+        """Ask the worker to stop. `poll` goes on until state is cancelled; a worker that does not listen within
+        PATIENCE seconds is killed, which costs it no frame that is on disk."""
         if not self.running or self._deadline is not None:
             return
         self._stopped_by_us = True
         self._deadline = time.monotonic() + PATIENCE
-        with suppress(OSError):  # on a full disk the signal must do
-            (self._cache / CANCEL).touch()
-        if os.name == "posix":  # elsewhere terminate would be a kill
-            send_signal(self._process, signal.SIGTERM)
+        tell(self._process, "cancel")
 
     def kill(self) -> None:
         """End the worker at once and wait for that. The frames on disk stay good."""
@@ -151,6 +145,7 @@ class BakeProcess:
 
     def _finish(self) -> None:
         self.exit_code = self._process.returncode
+        self._deadline = None  # the number of a process that is gone may be another's
         atexit.unregister(self.kill)
         if self.exit_code == 0 and isinstance(self._last_event, Done):
             self.state, self.done = "done", self.frames
@@ -160,12 +155,22 @@ class BakeProcess:
             self.state = "failed"
             if not self.error:
                 self.error, self.error_kind = self._crash(), "crash"
-        for name in (CANCEL, PAUSE):
-            with suppress(OSError):
-                (self._cache / name).unlink(missing_ok=True)
+        for stream in (self._process.stdin, self._process.stdout):
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
+        self._keep_log()
+
+    def _keep_log(self) -> None:
+        """What the worker said besides goes to the folder it had, where there is anything."""
+        with suppress(OSError), self._log:
+            if self._log.seek(0, 2) and self.backend:
+                self._log.seek(0)
+                with open(self._cache / LOG, "wb") as file:
+                    shutil.copyfileobj(self._log, file)
 
     def _crash(self) -> str:
         where = "before the first frame" if self.frame is None else f"after frame {self.frame}"
         kept = "" if self.frame is None else " The frames so far are kept: resume to go on."
-        tail = end_of_log(self._cache / LOG)
+        tail = end_of_log(self._log)
         return f"The worker ended with {ending(self.exit_code or 0)} {where}.{kept}" + (f"\n{tail}" if tail else "")

@@ -100,11 +100,18 @@ def ending(code: int) -> str:
     return f"signal {-code} ({name})"
 
 
-def end_of_log(log: Path) -> str:
-    """Why a process ended, of its log: the first lines of a crash, which name it, or else the last lines; nothing where
-    there is no log."""
-    with suppress(OSError):
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+def tell(process: subprocess.Popen[str], line: str) -> None:
+    """A line on its standard input; one that is gone hears nothing."""
+    assert process.stdin is not None
+    with suppress(OSError, ValueError):
+        print(line, file=process.stdin, flush=True)
+
+
+def end_of_log(log: IO[bytes]) -> str:
+    """Why a process ended, of its log: the first lines of a crash, which name it, or else the last lines."""
+    with suppress(OSError, ValueError):
+        log.seek(0)
+        lines = log.read().decode("utf-8", errors="replace").splitlines()
         crash = next((number for number, line in enumerate(lines) if line.startswith(FAULT)), len(lines) - LOG_LINES)
         return "\n".join(lines[max(crash, 0) :][:LOG_LINES])
     return ""
@@ -112,7 +119,7 @@ def end_of_log(log: Path) -> str:
 
 def _library_folders() -> list[str]:
     """Where this process would import NumPy and SciPy from: an extension's wheels are not on a bare Python's path."""
-    specs = [importlib.util.find_spec(name) for name in ("numpy", "scipy")]
+    specs = [importlib.util.find_spec(name) for name in ("numpy", "scipy", "filelock")]
     return [str(Path(spec.origin).parents[1]) for spec in specs if spec is not None and spec.origin]
 
 

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The solver's state on disk, so that a bake resumes to the same bytes as if it had never stopped."""
+"""The solver's state on disk, so that a bake resumes to the same bytes as if it had never stopped.
+
+The state after the last frame is there, and a few of earlier frames, spread over the range: where a frame turns out to
+be damaged later, the bake goes on from the one before it.
+"""
 
 from __future__ import annotations
 
@@ -10,47 +14,65 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .cache import CHECKPOINT
-from .disk import disk_errors, write_whole
-from .point_cache import CacheError
+from .disk import disk_errors, remove, write_arrays, write_whole
+from .folder import CHECKPOINTS
 from .program import program
 
 STATE = "state_"  # prefix of the state's own names in the file
+SPREAD = 8  #: how many states of earlier frames stay, at most
+
+State = dict[str, npt.NDArray[Any]]
 
 
-def save(folder: Path, frame: int, digest: str, state: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Put the state after `frame` into the cache folder, in place of the one before. Raises DiskError."""
+def save(folder: Path, done: int, frames: int, digest: str, state: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Put the state after `done` frames of `frames` into the cache folder. Raises DiskError."""
     arrays: dict[str, Any] = {f"{STATE}{name}": np.asarray(array) for name, array in state.items()}
     if any(array.dtype.hasobject for array in arrays.values()):
         raise TypeError("a checkpoint holds plain arrays only")
-    arrays.update(program=np.asarray(program()), frame=np.asarray(frame), digest=np.asarray(digest))
-    write_whole(Path(folder) / CHECKPOINT, lambda file: np.savez(file, **arrays))
+    arrays.update(program=np.asarray(program()), done=np.asarray(done), digest=np.asarray(digest))
+    write_whole(path_of(folder, done), lambda file: write_arrays(file, arrays))
+    for path in _superseded(folder, done, frames):
+        with disk_errors(path):
+            remove(path)
 
 
-def load(folder: Path, digest: str) -> tuple[int, dict[str, npt.NDArray[Any]]] | None:
-    """(frame, state) as saved, or None where there is no checkpoint.
+def load(folder: Path, digest: str, sound: int, kept: int = 0) -> tuple[int, State]:
+    """(frames done, state) of the latest that can be used for this scene; (0, {}) where none can.
 
-    Raises CacheError where it is damaged, of another scene than the one with this digest, or of another Taffeta.
+    sound: so many first frames of the cache are good; a later state is of no use. kept: so many of them are of an
+    earlier bake; nor is one of that.
     """
-    path = Path(folder) / CHECKPOINT
-    if not path.exists():
-        return None
+    for path in sorted(Path(folder).glob(CHECKPOINTS), reverse=True):
+        found = _read(path, digest)
+        if found is not None and kept < found[0] <= sound and path == path_of(folder, found[0]):
+            return found
+    return 0, {}
+
+
+def path_of(folder: Path, done: int) -> Path:
+    return Path(folder) / CHECKPOINTS.replace("*", f"_{done:07}")
+
+
+def stride(frames: int) -> int:
+    """The states of every so many frames stay: a power of two, so that a longer range keeps some of a shorter's."""
+    return int(2 ** np.ceil(np.log2(max(frames / SPREAD, 1.0))))
+
+
+def _superseded(folder: Path, done: int, frames: int) -> list[Path]:
+    """What is not among those that stay, and what is of later frames: they will be others."""
+    every, kept = stride(frames), {path_of(folder, done)}
+    kept.update(path_of(folder, number) for number in range(every, done, every))
+    return [path for path in Path(folder).glob(CHECKPOINTS) if path not in kept]
+
+
+def _read(path: Path, digest: str) -> tuple[int, State] | None:
+    """(frames done, state), or None where it is damaged, or of another scene or solver."""
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
-        made_by, frame, saved_digest = str(arrays["program"]), int(arrays["frame"]), str(arrays["digest"])
+        if str(arrays["program"]) != program() or str(arrays["digest"]) != digest:
+            return None
         state = {name.removeprefix(STATE): array for name, array in arrays.items() if name.startswith(STATE)}
-    except Exception as error:  # decoders of foreign bytes raise nearly everything
-        raise CacheError(f"{path} is damaged", "Bake from the start") from error
-    if made_by != program():
-        raise CacheError(f"{path} was made by another version of Taffeta", "Bake from the start")
-    if saved_digest != digest:
-        raise CacheError(f"{path} belongs to another scene", "Bake from the start")
-    return frame, state
-
-
-def remove(folder: Path) -> None:
-    """Delete the checkpoint of a bake that is done."""
-    path = Path(folder) / CHECKPOINT
-    with disk_errors(path):
-        path.unlink(missing_ok=True)
+        return int(arrays["done"]), state
+    except Exception:  # decoders of foreign bytes raise nearly everything
+        return None

@@ -6,27 +6,43 @@
     collider_000_triangles.npy
     collider_000_positions.npy     (frames, vertices, 3) float32, memory-mapped when loaded
 
-Plain arrays and JSON only; nothing in a job folder is ever executed or unpickled.
+Plain arrays and JSON only; nothing in a job folder is ever executed or unpickled. A folder may come from a stranger:
+`load` reads plain files of these names in it and nothing else, and takes no more memory than they have bytes.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from ..scene.scene import Cloth, Collider, Material, Pins, Scene, Settings
-from .disk import disk_errors, make_folder, write_whole
+from ..scene.scene import (
+    Cloth,
+    Collider,
+    Material,
+    Pins,
+    Scene,
+    Settings,
+    SolverName,
+    SolverPreset,
+)
+from .array_file import read_array, read_arrays, read_small
+from .disk import disk_errors, make_folder, write_arrays, write_whole
+
+if TYPE_CHECKING:
+    from hashlib import _Hash as Hash
 
 FORMAT = "taffeta job"
 VERSION = 2
-PARTS = {"settings": dict, "cloths": list, "colliders": list}
+HEADER = "job.json"
+PARTS = ("settings", "cloths", "colliders")
+Values = TypeVar("Values", Settings, Material)
 
 #: The arrays of a cloth file and the types they are stored, hashed and handed to the solver in.
 CLOTH_ARRAYS: dict[str, type] = {
@@ -52,7 +68,7 @@ class JobError(RuntimeError):
 
 
 def save(scene: Scene, folder: Path) -> None:
-    """Write a job folder that `load` turns into an equal scene.
+    """Write a job folder that `load` turns into an equal scene. `JobWriter` does so while a long scene is read.
 
     Raises:
         SceneError: the scene is not valid.
@@ -62,16 +78,32 @@ def save(scene: Scene, folder: Path) -> None:
     folder = Path(folder)
     make_folder(folder)
     with disk_errors(folder):
-        (folder / "job.json").unlink(missing_ok=True)  # from here until the end there is no job in this folder
+        (folder / HEADER).unlink(missing_ok=True)  # from here until the end there is no job in this folder
+    for name, write in parts(scene):
+        write_whole(folder / name, write)
+    write_header(describe(scene), folder)
+
+
+def parts(scene: Scene) -> Iterator[tuple[str, Callable[[BinaryIO], None]]]:
+    """The files of a job folder but job.json: the name of each, and what writes it."""
     for index, cloth in enumerate(scene.cloths):
-        write_whole(folder / f"cloth_{index:03}.npz", _npz_writer(_cloth_arrays(cloth)))
+        yield f"cloth_{index:03}.npz", _npz_writer(_cloth_arrays(cloth))
     for index, collider in enumerate(scene.colliders):
-        for name, array in _collider_arrays(collider).items():
-            write_whole(folder / f"collider_{index:03}_{name}.npy", _npy_writer(array))
-    content = describe(scene)
+        arrays = _collider_arrays(collider)
+        yield f"collider_{index:03}_triangles.npy", _npy_writer(arrays["triangles"])
+        yield positions_name(index), _npy_writer(arrays["positions"])
+
+
+def positions_name(index: int) -> str:
+    """The file with all frames of the collider with this index."""
+    return f"collider_{index:03}_positions.npy"
+
+
+def write_header(content: Mapping[str, Any], folder: Path) -> None:
+    """Write job.json of the scene that `describe` described so: with it the folder is a job. Raises DiskError."""
     header = {"format": FORMAT, "version": VERSION, "digest": digest_of(content), **content}
     text = json.dumps(header, indent=1, allow_nan=False)
-    write_whole(folder / "job.json", lambda file: file.write(text.encode()))
+    write_whole(folder / HEADER, lambda file: file.write(text.encode()))
 
 
 def load(folder: Path) -> Scene:
@@ -84,14 +116,9 @@ def load(folder: Path) -> Scene:
     folder = Path(folder)
     header = _read_header(folder)
     cloths = tuple(_load_cloth(folder / f"cloth_{i:03}.npz", entry) for i, entry in enumerate(header["cloths"]))
-    colliders = tuple(_load_collider(folder / f"collider_{i:03}", entry) for i, entry in enumerate(header["colliders"]))
-    try:
-        settings = Settings(**{**header["settings"], "gravity": tuple(header["settings"]["gravity"])})
-        scene = Scene(cloths, colliders, settings)
-        found = digest(scene)
-    except Exception as error:  # whatever a foreign value trips over, the answer is the same
-        raise _damaged(folder / "job.json") from error
-    if found != header["digest"]:
+    colliders = tuple(_load_collider(folder, i, entry) for i, entry in enumerate(header["colliders"]))
+    scene = Scene(cloths, colliders, _restored(Settings, header["settings"]))
+    if digest(scene) != header["digest"]:
         raise JobError(f"The files in {folder} do not belong together", "Export the scene again")
     return scene.validate()
 
@@ -107,7 +134,7 @@ def digest(scene: Scene | Path) -> str:
     return digest_of(describe(scene))
 
 
-def digest_of(content: dict[str, Any]) -> str:
+def digest_of(content: Mapping[str, Any]) -> str:
     """The digest of the scene that `describe` described so."""
     settings = {name: value for name, value in content["settings"].items() if name != "backend"}
     cloths = [{**entry, "key": entry["key"] or entry["name"], "name": ""} for entry in content["cloths"]]
@@ -120,8 +147,12 @@ def read_description(folder: Path) -> dict[str, Any]:
     return {name: value for name, value in _read_header(Path(folder)).items() if name in PARTS}
 
 
-def describe(scene: Scene) -> dict[str, Any]:
-    """All that a scene is, as JSON values: settings, every object's numbers, and a digest of each of its arrays."""
+def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str, Any]:
+    """All that a scene is, as JSON values: settings, every object's numbers, and a digest of each of its arrays.
+
+    motions: by index of the collider, what is known already of the digests of their positions.
+    """
+    known = motions or {}
     return {
         "settings": plain(scene.settings),
         "cloths": [
@@ -139,9 +170,9 @@ def describe(scene: Scene) -> dict[str, Any]:
                 "name": collider.name,
                 "friction": float(collider.friction),
                 "thickness": float(collider.thickness),
-                "arrays": _array_digests(_collider_arrays(collider)),
+                "arrays": _array_digests(_collider_arrays(collider), {"positions": known.get(index, "")}),
             }
-            for collider in scene.colliders
+            for index, collider in enumerate(scene.colliders)
         ],
     }
 
@@ -156,13 +187,24 @@ def plain(values: Settings | Material) -> dict[str, Any]:
     return result
 
 
-def _array_digests(arrays: dict[str, npt.NDArray[Any]]) -> dict[str, str]:
-    result = {}
-    for name, array in arrays.items():
-        content = hashlib.sha256(f"{array.dtype.str} {array.shape}".encode())
-        content.update(np.ascontiguousarray(array).data)
-        result[name] = content.hexdigest()[:32]
-    return result
+def begin_hash(kind: npt.DTypeLike, shape: tuple[int, ...]) -> Hash:
+    """The hash of an array before its values: they are to follow, in C order."""
+    return hashlib.sha256(f"{np.dtype(kind).str} {shape}".encode())
+
+
+def digest_of_hash(content: Hash) -> str:
+    """What `describe` says of an array with this hash."""
+    return content.hexdigest()[:32]
+
+
+def _array_digests(arrays: Mapping[str, npt.NDArray[Any]], known: Mapping[str, str] | None = None) -> dict[str, str]:
+    return {name: (known or {}).get(name) or _array_digest(array) for name, array in arrays.items()}
+
+
+def _array_digest(array: npt.NDArray[Any]) -> str:
+    content = begin_hash(array.dtype, array.shape)
+    content.update(np.ascontiguousarray(array).data)
+    return digest_of_hash(content)
 
 
 def _cloth_arrays(cloth: Cloth) -> dict[str, Any]:
@@ -178,30 +220,33 @@ def _cloth_arrays(cloth: Cloth) -> dict[str, Any]:
         "pin_targets": pins and pins.targets,
         "pin_weights": pins and pins.weights,
     }
-    return {name: np.asarray(array, CLOTH_ARRAYS[name]) for name, array in arrays.items() if array is not None}
+    return {
+        name: np.ascontiguousarray(array, CLOTH_ARRAYS[name]) for name, array in arrays.items() if array is not None
+    }
 
 
 def _collider_arrays(collider: Collider) -> dict[str, npt.NDArray[Any]]:
     return {
-        "triangles": np.asarray(collider.triangles, np.int32),
-        "positions": np.asarray(collider.positions, np.float32),
+        "triangles": np.ascontiguousarray(collider.triangles, np.int32),
+        "positions": np.ascontiguousarray(collider.positions, np.float32),
     }
 
 
-def _npz_writer(arrays: dict[str, Any]) -> Callable[[Any], None]:
-    return lambda file: np.savez(file, **arrays)
+def _npz_writer(arrays: dict[str, Any]) -> Callable[[BinaryIO], None]:
+    return lambda file: write_arrays(file, arrays)
 
 
-def _npy_writer(array: npt.NDArray[Any]) -> Callable[[Any], None]:
+def _npy_writer(array: npt.NDArray[Any]) -> Callable[[BinaryIO], None]:
     return lambda file: np.save(file, array, allow_pickle=False)
 
 
 def _read_header(folder: Path) -> dict[str, Any]:
-    path = folder / "job.json"
+    """job.json, every value of which has the type that it should have. Raises JobError."""
+    path = folder / HEADER
     if not path.is_file():
         raise JobError(f"There is no job in {folder}", "Export the scene first")
     try:
-        header = json.loads(path.read_text(encoding="utf-8"))
+        header = json.loads(read_small(path))
         is_job = header["format"] == FORMAT
         version = int(header["version"])
     except Exception as error:  # any bytes may stand there
@@ -210,23 +255,75 @@ def _read_header(folder: Path) -> dict[str, Any]:
         raise JobError(f"{path} is not a Taffeta job", "Choose a folder that Taffeta exported")
     if version > VERSION:
         raise JobError(f"{path} has format {version}, this Taffeta reads up to {VERSION}", "Update Taffeta")
-    if not all(isinstance(header.get(part), kind) for part, kind in {**PARTS, "digest": str}.items()):
-        raise _damaged(path)
+    try:
+        return _checked(header)
+    except Exception as error:  # whatever a foreign value trips over, the answer is the same
+        raise _damaged(path) from error
+
+
+def _checked(header: Mapping[str, Any]) -> dict[str, Any]:
+    """The header. Raises some Exception where a value is of the wrong type."""
+    _text(header["digest"])
+    _require_settings(_restored(Settings, header["settings"]))
+    if not isinstance(header["cloths"], list) or not isinstance(header["colliders"], list):
+        raise TypeError("no list of objects")
+    for entry in header["cloths"]:
+        _text(entry["key"])
+        _restored(Material, entry["material"])
+    for entry in header["colliders"]:
+        _number(entry["friction"])
+    for entry in [*header["cloths"], *header["colliders"]]:
+        _text(entry["name"])
+        _number(entry["thickness"])
+        for name, digest in entry["arrays"].items():
+            _text(name), _text(digest)
     return dict(header)
 
 
-def _load_cloth(path: Path, entry: dict[str, Any]) -> Cloth:
+def _require_settings(settings: Settings) -> None:
+    """Of what `Settings.validate` takes as it is. Raises ValueError."""
+    named = ((settings.solver, SolverName), (settings.preset, SolverPreset))
+    if any(name not in get_args(choices) for name, choices in named):
+        raise ValueError("a name that nothing has")
+    if max(abs(settings.frame_start), abs(settings.frame_end)) >= 2**31 or len(settings.gravity) != 3:
+        raise ValueError("a frame that no file can name, or no vector")
+
+
+def _restored(kind: type[Values], values: Mapping[str, Any]) -> Values:
+    """What `plain` made these values of. Raises TypeError where it cannot have been so."""
+    made = kind(**values)
+    stored = plain(made)
+    if any(stored[name] != value for name, value in values.items()):
+        raise TypeError("a value of another type")
+    fields_of_kind: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()}
+    return kind(**fields_of_kind)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    value.encode()  # refuses half characters, which no file and no terminal takes
+    return value
+
+
+def _number(value: Any) -> float:
+    if not isinstance(value, int | float):
+        raise TypeError(f"{value!r} is no number")
+    return float(value)
+
+
+def _load_cloth(path: Path, entry: Mapping[str, Any]) -> Cloth:
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: _typed(file[name], CLOTH_ARRAYS[name]) for name in file.files}
+        arrays: dict[str, Any] = read_arrays(path, CLOTH_ARRAYS)
+        _require_shapes(arrays)
         pins = None
         if "pin_vertices" in arrays:
             pins = Pins(arrays.pop("pin_vertices"), arrays.pop("pin_targets"), arrays.pop("pin_weights", None))
         return Cloth(
-            name=str(entry["name"]),
-            key=str(entry["key"]),
-            thickness=entry["thickness"],
-            material=Material(**entry["material"]),
+            name=entry["name"],
+            key=entry["key"],
+            thickness=_number(entry["thickness"]),
+            material=_restored(Material, entry["material"]),
             pins=pins,
             **arrays,
         )
@@ -234,22 +331,30 @@ def _load_cloth(path: Path, entry: dict[str, Any]) -> Cloth:
         raise _damaged(path) from error
 
 
-def _load_collider(stem: Path, entry: dict[str, Any]) -> Collider:
-    triangles, positions = (stem.with_name(f"{stem.name}_{name}.npy") for name in ("triangles", "positions"))
-    path = triangles
+def _require_shapes(arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Of what `Scene.validate` takes as it is. Raises KeyError, ValueError."""
+    expected = {"warp": arrays["triangles"].shape}
+    if "pin_vertices" in arrays:
+        expected |= {"pin_vertices": (arrays["pin_vertices"].size,), "pin_weights": (arrays["pin_vertices"].size,)}
+    if "world_to_object" in arrays:
+        expected |= {"world_to_object": (len(arrays["world_to_object"]), 4, 4)}
+    for name, shape in expected.items():
+        if name in arrays and arrays[name].shape != shape:
+            raise ValueError(f"{name} has the shape {arrays[name].shape}, not {shape}")
+    for name in ("warp", "world_to_object"):
+        if name in arrays and not np.isfinite(arrays[name]).all():
+            raise ValueError(f"{name} is not finite")
+
+
+def _load_collider(folder: Path, index: int, entry: Mapping[str, Any]) -> Collider:
+    path = folder / f"collider_{index:03}_triangles.npy"
     try:
-        triangle_array = _typed(np.load(path, allow_pickle=False), np.int32)
-        path = positions
-        position_array = _typed(np.load(path, mmap_mode="r", allow_pickle=False), np.float32)
-        return Collider(str(entry["name"]), triangle_array, position_array, entry["friction"], entry["thickness"])
+        triangles = read_array(path, np.int32)
+        path = folder / positions_name(index)
+        positions = read_array(path, np.float32, mapped=True)
+        return Collider(entry["name"], triangles, positions, _number(entry["friction"]), _number(entry["thickness"]))
     except Exception as error:  # decoders of foreign bytes raise nearly everything
         raise _damaged(path) from error
-
-
-def _typed(array: npt.NDArray[Any], kind: type) -> npt.NDArray[Any]:
-    if array.dtype != kind:
-        raise TypeError(f"stored as {array.dtype}, expected {np.dtype(kind)}")
-    return array
 
 
 def _damaged(path: Path) -> JobError:

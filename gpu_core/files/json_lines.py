@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .disk import disk_errors, write_whole
-from .point_cache import CacheError
+from .errors import CacheError
 
 CHECKSUM = "crc32"
 
@@ -29,16 +29,30 @@ def append(path: Path, values: Mapping[str, Any]) -> None:
 
 def read(path: Path) -> list[dict[str, Any]]:
     """Every whole line; none where the file is missing. Raises CacheError (a line is damaged), DiskError."""
+    lines, wrong = read_whole(path)
+    if wrong:
+        raise CacheError(wrong, "Resume the bake, which goes on from the last good frame")
+    return lines
+
+
+def read_whole(path: Path) -> tuple[list[dict[str, Any]], str]:
+    """(the lines before the first that is damaged, what is wrong with that, or nothing). Raises DiskError."""
     with disk_errors(path):
         if not path.exists():
-            return []
+            return [], ""
         *whole, _cut_off = path.read_bytes().split(b"\n")
-    return [_values(line, path) for line in whole]
+    lines: list[dict[str, Any]] = []
+    for line in whole:
+        values = _values(line)
+        if values is None:
+            return lines, f"{path} is damaged"
+        lines.append(values)
+    return lines, ""
 
 
 def truncate(path: Path, lines: int) -> None:
-    """Keep the first lines only. Raises CacheError, DiskError."""
-    kept = read(path)[:lines]
+    """Keep the first lines only, as far as they are whole. Raises DiskError."""
+    kept = read_whole(path)[0][:lines]
     write_whole(path, lambda file: file.writelines(_line(values) for values in kept))
 
 
@@ -47,13 +61,11 @@ def _line(values: Mapping[str, Any]) -> bytes:
     return json.dumps({CHECKSUM: zlib.crc32(text.encode())})[:-1].encode() + b", " + text[1:].encode() + b"\n"
 
 
-def _values(line: bytes, path: Path) -> dict[str, Any]:
+def _values(line: bytes) -> dict[str, Any] | None:
+    """What a line says, or None where that is not what was written."""
     try:
         values: dict[str, Any] = json.loads(line)
-        checksum = values.pop(CHECKSUM)
-        whole = checksum == zlib.crc32(json.dumps(values, allow_nan=False).encode())
-    except Exception as error:  # any bytes may stand there
-        raise CacheError(f"{path} is damaged", "Bake again") from error
-    if not whole:
-        raise CacheError(f"{path} is damaged", "Bake again")
-    return values
+        whole = values.pop(CHECKSUM) == zlib.crc32(json.dumps(values, allow_nan=False).encode())
+    except Exception:  # any bytes may stand there
+        return None
+    return values if whole else None

@@ -16,22 +16,14 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from .disk import disk_errors
+from .disk import disk_errors, remove
+from .errors import CacheError
 
 HEADER = struct.Struct("<12siiffi")
 MAGIC = b"POINTCACHE2\0"
 VERSION = 1
 COUNT_OFFSET = 28  # of the frame count, the last field of the header
 POINT_BYTES = 12
-
-
-class CacheError(RuntimeError):
-    """A cache that cannot be used. `problem` and `remedy` are for the user."""
-
-    def __init__(self, problem: str, remedy: str) -> None:
-        super().__init__(f"{problem}. {remedy}")
-        self.problem = problem
-        self.remedy = remedy
 
 
 @dataclass(frozen=True)
@@ -63,15 +55,15 @@ def read_header(path: Path) -> PointCacheHeader:
         head = file.read(HEADER.size)
         size = os.fstat(file.fileno()).st_size
     if len(head) < HEADER.size:
-        raise CacheError(f"{path} is cut off in its header", "Free the cache and bake again")
+        raise CacheError(f"{path} is cut off in its header", "Resume the bake")
     magic, version, points, start, sampling, frames = HEADER.unpack(head)
     if magic != MAGIC or version != VERSION or points <= 0 or frames < 0 or not np.isfinite(start) or sampling != 1.0:
-        raise CacheError(f"{path} is not a point cache of Taffeta", "Move the file away and bake again")
+        raise CacheError(f"{path} is not a point cache of Taffeta", "Move it away and bake again")
     header = PointCacheHeader(points, start, frames)
     if size < header.file_bytes:
         raise CacheError(
             f"{path} is cut off: {size} bytes of {header.file_bytes} for {frames} frames",
-            "Free the cache and bake again",
+            "Resume the bake",
         )
     return header
 
@@ -89,7 +81,7 @@ def read_frames(path: Path) -> npt.NDArray[np.float32]:
 def create(path: Path, points: int, start: int) -> None:
     """Begin an empty PC2 file, replacing what is there. Raises DiskError."""
     with disk_errors(path):
-        path.unlink(missing_ok=True)  # whoever still plays the old file keeps it whole
+        remove(path)  # whoever still plays the old file keeps it whole
         with open(path, "xb") as file:
             file.write(PointCacheHeader(points, float(start), 0).pack())
             _sync(file)

@@ -41,7 +41,7 @@ from ..backend import Backend, select
 from ..bake.bake import report_values
 from ..bake.worker import DONE, Messages, exit_code, failure
 from ..files import job
-from ..files.cache import to_object
+from ..files.cache_writer import to_object
 from ..files.disk import disk_errors
 from ..files.point_cache import PointCacheHeader
 from ..scene.arrays import Array, IntArray

@@ -11,12 +11,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
-from ..bake.worker_process import Listener, end_of_log, ending, send_signal, start
-from ..files.cache import LOG
-from ..files.disk import disk_errors
+from ..bake.worker_process import Listener, end_of_log, ending, send_signal, start, tell
+from ..files.disk import disk_errors, write_arrays
+from ..files.folder import LOG, frames_path
 from .events import Ended, LiveEvent, from_json
 
 JOB = "job"  #: folder of the scene where Live begins
@@ -27,7 +26,7 @@ Point = tuple[float, float, float]
 
 def shape_path(folder: Path, key: str, turn: int) -> Path:
     """The point cache of one frame that an answer with this turn has written for a cloth."""
-    return folder / f"{key}.{turn}.pc2"
+    return frames_path(folder, f"{key}.{turn}")
 
 
 class LiveProcess:
@@ -51,8 +50,8 @@ class LiveProcess:
     def step(self, moved: Mapping[str, npt.NDArray[Any]], hand: Point | None) -> None:
         """One frame on; the answer is `frame`. moved: see `Live.move`. hand: where it is, m. Raises DiskError."""
         if moved:
-            with disk_errors(self._folder / MOVED):
-                np.savez(self._folder / MOVED, **moved)
+            with disk_errors(self._folder / MOVED), open(self._folder / MOVED, "wb") as file:
+                write_arrays(file, moved)
         self._say({"command": "step", "moved": bool(moved), "hand": hand})
 
     def grab(self, key: str, point: Point, radius: float, strength: float) -> None:
@@ -69,7 +68,7 @@ class LiveProcess:
         events: list[LiveEvent] = list(self._listener.events(ended))
         if ended and not self._ended:
             self._close()
-            tail = end_of_log(self._folder / LOG)
+            tail = self._end_of_log()
             text = f"The worker ended with {ending(self._process.returncode)}." + (f"\n{tail}" if tail else "")
             events.append(Ended(text))
         return events
@@ -84,9 +83,12 @@ class LiveProcess:
 
     def _say(self, command: Mapping[str, Any]) -> None:
         """A worker that is gone hears nothing; `poll` says so."""
-        assert self._process.stdin is not None
-        with suppress(OSError, ValueError):
-            print(json.dumps(command), file=self._process.stdin, flush=True)
+        tell(self._process, json.dumps(command))
+
+    def _end_of_log(self) -> str:
+        with suppress(OSError), open(self._folder / LOG, "rb") as log:
+            return end_of_log(log)
+        return ""
 
     def _close(self) -> None:
         self._ended = True

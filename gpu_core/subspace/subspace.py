@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,10 +74,10 @@ def _fingerprint(hessian: sparse.csr_array, free: npt.NDArray[np.float64], rank:
 
 
 def _store(path: Path, result: Subspace) -> None:
-    try:
+    """A full or read-only disk costs the next start some seconds, nothing else."""
+    with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".npz", delete=False) as scratch:
-            np.savez(scratch, **result._asdict())
-        os.replace(scratch.name, path)
-    except OSError:
-        return  # a full or read-only disk costs the next start some seconds, nothing else
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix="subspace_") as scratch:
+            made = Path(scratch) / path.name
+            np.savez(made, **result._asdict())
+            os.replace(made, path)

@@ -16,6 +16,8 @@ from taffeta.addon.cache import status
 from taffeta.addon.scene import modifier
 from taffeta.gpu_core.files import cache
 from taffeta.gpu_core.files.cache import CacheState
+from taffeta.gpu_core.files.folder import holds_bake
+from taffeta.gpu_core.files.lock import locked
 from taffeta.tests.addon.baking import begin, end, folder, frames, played, until_frame
 
 
@@ -103,7 +105,7 @@ def test_a_file_that_was_renamed_keeps_its_cache_for_itself(saved_scene, tmp_pat
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "final.blend"))
     assert status.held(cloth()).foreign == ""
     bpy.ops.taffeta.free()
-    assert not first.exists()
+    assert not holds_bake(first)
 
 
 def test_a_project_folder_that_was_moved_still_plays_and_is_its_own(saved_scene, tmp_path):
@@ -131,7 +133,7 @@ def test_the_first_save_brings_the_cache_beside_the_file(unsaved, tmp_path):
     place = tmp_path / "taffeta_cache" / "shot" / "Scene"
     assert cache.frames_path(place, "Cloth").read_bytes() == data
     assert modifier.find(cloth()).filepath == "//taffeta_cache/shot/Scene/Cloth.pc2"
-    assert not temporary.exists()
+    assert not holds_bake(temporary)
     assert status.of(unsaved, cloth()) == (CacheState.READY, "4 frames")
     np.testing.assert_array_equal(played(cloth(), 4), frames(place)[3])
 
@@ -185,15 +187,15 @@ def test_one_folder_chosen_for_two_scenes_is_refused_with_the_owner(saved_scene)
 def test_one_folder_chosen_in_two_files_is_refused_with_the_owner(saved_scene, tmp_path):
     saved_scene.taffeta.cache_folder = str(tmp_path / "shared")
     bpy.ops.taffeta.bake()
-    before = cache.frames_path(tmp_path / "shared", "Cloth").read_bytes()
+    before = cache.frames_path(tmp_path / "shared" / "taffeta", "Cloth").read_bytes()
     save(tmp_path / "other.blend")
     with pytest.raises(RuntimeError, match=r"holds the bake of .*shot\.blend"):
         bpy.ops.taffeta.bake()
-    assert cache.frames_path(tmp_path / "shared", "Cloth").read_bytes() == before
+    assert cache.frames_path(tmp_path / "shared" / "taffeta", "Cloth").read_bytes() == before
 
 
 def test_two_bakes_at_once_into_one_folder_are_refused(saved_scene):
     """Two Blenders have the same file open."""
     bpy.ops.taffeta.bake()
-    with cache.locked(folder(saved_scene)), pytest.raises(RuntimeError, match="Another bake writes"):
+    with locked(folder(saved_scene)), pytest.raises(RuntimeError, match="Another bake writes"):
         bpy.ops.taffeta.bake()

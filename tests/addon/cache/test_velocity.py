@@ -9,6 +9,7 @@ import pytest
 
 from taffeta.addon.cache import place, status, velocity
 from taffeta.gpu_core.files import cache
+from taffeta.gpu_core.files.folder import VELOCITIES
 from taffeta.tests.addon.baking import folder, played
 from taffeta.tests.addon.finalising import FPS, attribute, choose, differences, item, simulated, without_refining
 
@@ -29,14 +30,14 @@ def test_velocities_play_after_reopening_and_go_with_a_new_bake_or_with_free(bak
     bpy.ops.wm.save_mainfile()
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
     np.testing.assert_allclose(attribute(without_refining(item()), 3), expected[2], rtol=1e-6, atol=1e-5)
-    path = folder(bpy.context.scene) / place.VELOCITIES / "Cloth.pc2"
+    path = folder(bpy.context.scene) / VELOCITIES / "Cloth.pc2"
     assert path.is_file()
     bpy.ops.taffeta.bake()
     assert velocity.find(item()) is None
     bpy.ops.taffeta.velocity()
     bpy.ops.taffeta.free()
     assert velocity.find(item()) is None
-    assert not path.parent.parent.exists()
+    assert not path.parent.exists()
     assert not [tree for tree in bpy.data.node_groups if "Velocity" in tree.name]
 
 
@@ -50,7 +51,7 @@ def test_where_one_file_cannot_be_written_no_cloth_gets_velocities(saved_scene, 
     make_cloth("Upper").location.z = 0.2
     bpy.ops.taffeta.bake()
     choose(item(), item("Upper"))
-    (folder(saved_scene) / place.VELOCITIES / "Upper.pc2.new").mkdir(parents=True)
+    (folder(saved_scene) / VELOCITIES / "Upper.pc2.new").mkdir(parents=True)
     with pytest.raises(RuntimeError, match=r"Upper\.pc2"):
         bpy.ops.taffeta.velocity()
     assert [velocity.find(cloth) for cloth in (item(), item("Upper"))] == [None, None]

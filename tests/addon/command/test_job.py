@@ -85,7 +85,7 @@ def test_an_interrupted_job_is_resumed_and_then_has_nothing_left_to_do(taffeta, 
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=WAIT)
     assert process.returncode == 5
-    before = cache.inspect(tmp_path / "frames")
+    before = cache.inspect(tmp_path / "frames" / "taffeta")
     assert before[0] is CacheState.PARTIAL
     code, answer = taffeta("fetch", tmp_path / "shot.blend", "--from", tmp_path / "frames")
     assert (code, answer["state"], answer["frames_done"]) == (0, "partial", before[2])
@@ -118,7 +118,7 @@ def test_a_bake_of_another_scene_is_not_brought_into_this_one(taffeta, job, tmp_
     shot = tmp_path / "shot.blend"
     assert elsewhere("run", job).returncode == 0
     code, answer = taffeta("fetch", shot, "--from", job, "--set", "Cloth.density=0.5")
-    assert code == 3
+    assert code == 7
     assert "density is 0.5, was 0.12" in answer["error"]["text"]
     assert not (tmp_path / "taffeta_cache").exists()
 
@@ -132,7 +132,7 @@ def test_frames_that_were_damaged_on_the_way_never_take_the_place_of_good_ones(t
     data[-1] ^= 1
     path.write_bytes(data)
     code, answer = taffeta("fetch", shot, "--from", job)
-    assert code == 3
+    assert code == 10
     assert "damaged at frame 4" in answer["error"]["text"]
     assert taffeta("check", shot)[0] == 0
 
@@ -157,7 +157,7 @@ def test_a_copy_that_breaks_off_leaves_the_bake_that_was_there(taffeta, job, tmp
 
     monkeypatch.setattr("taffeta.addon.cache.place.shutil.copy2", fail)
     code, answer = taffeta("fetch", shot, "--from", job)
-    assert code == 3
+    assert code == 8
     assert "The disk is full" in answer["error"]["text"]
     monkeypatch.undo()
     assert taffeta("check", shot)[0] == 0
@@ -169,3 +169,13 @@ def test_a_farm_names_the_folder_of_its_gpu_libraries(job, tmp_path, monkeypatch
     monkeypatch.setenv(libraries.VARIABLE, str(tmp_path / "gpu"))
     done = elsewhere("run", job, "--backend", "cuda", "--json")
     assert "there is no CUDA device" in json.loads(done.stdout)["error"]["text"], "other libraries were found"
+
+
+def test_a_fault_of_ours_is_no_answer_to_a_script(taffeta, saved_scene, tmp_path, monkeypatch):
+    def broken(*arguments):
+        raise ZeroDivisionError("nobody thought of this")
+
+    monkeypatch.setattr("taffeta.addon.command.scene.session.Bake", broken)
+    code, answer = taffeta("bake", tmp_path / "shot.blend")
+    assert code == 11
+    assert "ZeroDivisionError: nobody thought of this. This is a fault of Taffeta" in answer["error"]["text"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,8 @@ import bpy
 import pytest
 
 from taffeta.gpu_core.files import cache, json_lines
+from taffeta.gpu_core.files.lock import holder
+from taffeta.tests.gpu_core.bake.test_stopping import seconds_until_gone
 
 WAIT = 120  #: s
 
@@ -75,7 +78,7 @@ def test_a_saved_blend_plays_its_cache_from_its_own_place(shot, tmp_path):
 def test_a_chosen_cache_folder_is_found_again_from_the_saved_blend(shot, tmp_path):
     out = tmp_path / "farm" / "result.blend"
     assert command("bake", shot, "--cache", tmp_path / "disk", "--save-blend", out).returncode == 0
-    assert (tmp_path / "disk" / "Cloth.pc2").is_file()
+    assert (tmp_path / "disk" / "taffeta" / "Cloth.pc2").is_file()
     assert command("check", out).returncode == 0
     assert command("bake", out, "--resume").returncode == 4
 
@@ -83,7 +86,7 @@ def test_a_chosen_cache_folder_is_found_again_from_the_saved_blend(shot, tmp_pat
 def test_relative_paths_count_from_where_the_command_runs(shot):
     done = command("bake", shot.name, "--save-blend", "out.blend", "--cache", "here", cwd=shot.parent)
     assert done.returncode == 0, done.stderr
-    assert (shot.parent / "here" / "Cloth.pc2").is_file()
+    assert (shot.parent / "here" / "taffeta" / "Cloth.pc2").is_file()
     assert (shot.parent / "out.blend").is_file()
 
 
@@ -102,7 +105,7 @@ def test_check_refuses_a_frame_that_is_not_what_was_baked(shot):
     assert command("bake", shot).returncode == 0
     pull_through(shot)
     checked = command("check", shot)
-    assert checked.returncode == 3
+    assert checked.returncode == 10
     assert "Cloth.pc2 is damaged at frame 3" in checked.stderr
 
 
@@ -135,7 +138,7 @@ def test_check_of_a_corrupt_cache_is_an_error(shot):
     path = shot.parent / "taffeta_cache" / "shot" / "Scene" / "Cloth.pc2"
     path.write_bytes(path.read_bytes()[:-7])
     checked = command("check", shot)
-    assert checked.returncode == 3
+    assert checked.returncode == 10
     assert "cut off" in checked.stderr
 
 
@@ -144,7 +147,7 @@ def test_check_of_a_foreign_cache_is_an_error(shot):
     folder.mkdir(parents=True)
     (folder / "Cloth.pc2").write_bytes(b"not ours")
     checked = command("check", shot)
-    assert checked.returncode == 3
+    assert checked.returncode == 10
     assert "not written by Taffeta" in checked.stderr
 
 
@@ -152,7 +155,7 @@ def test_check_after_the_scene_changed_is_an_error(shot):
     assert command("bake", shot).returncode == 0
     resave(shot, lambda objects: setattr(objects["Floor"], "location", (0, 0, 1)))
     checked = command("check", shot)
-    assert checked.returncode == 3
+    assert checked.returncode == 7
     assert "changed" in checked.stderr
 
 
@@ -167,24 +170,68 @@ def test_a_killed_bake_resumes_to_the_same_bytes(shot):
         process.kill()
     time.sleep(1.0)  # the worker notices that nobody listens
     checked = command("check", shot)
-    assert checked.returncode == 3
+    assert checked.returncode == 10
     assert "resume" in checked.stderr.lower()
     assert command("bake", shot, "--resume", "--backend", "cpu").returncode == 0
     assert path.read_bytes() == unbroken
 
 
 @pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
-def test_interrupt_cancels_and_keeps_the_frames(shot):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupt_and_termination_cancel_and_keep_the_frames(shot, number):
     resave(shot, lambda objects: setattr(bpy.context.scene, "frame_end", 4000))
     line = [sys.executable, "-m", "taffeta", "bake", str(shot)]
     with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert any(text.startswith("frame 3") for text in process.stdout)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         process.communicate(timeout=WAIT)
     assert process.returncode == 5
     state, _, done = cache.inspect(shot.parent / "taffeta_cache" / "shot" / "Scene")
     assert state is cache.CacheState.PARTIAL
     assert done >= 3
+
+
+def test_a_bake_that_runs_elsewhere_refuses_a_second_and_is_ended_by_cancel(shot):
+    resave(shot, lambda objects: setattr(bpy.context.scene, "frame_end", 4000))
+    line = [sys.executable, "-m", "taffeta", "bake", str(shot)]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert any(text.startswith("frame 3") for text in process.stdout)
+        for options in ([], ["--resume"]):
+            second = command("bake", shot, *options)
+            assert second.returncode == 9
+            assert re.search(
+                r"Another bake writes into .*: process \d+ on this machine since .* command cancel", second.stderr
+            )
+        ended = command("cancel", shot, "--json")
+        process.communicate(timeout=WAIT)
+    assert (ended.returncode, process.returncode) == (0, 5)
+    assert len(json.loads(ended.stdout)["ended"]) == 1
+    again = command("cancel", shot)
+    assert again.returncode == 4
+    assert "No bake of this scene runs" in again.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="reads Linux's list of processes")
+def test_a_command_that_is_killed_takes_its_worker_with_it(shot):
+    resave(shot, lambda objects: setattr(bpy.context.scene, "frame_end", 4000))
+    line = [sys.executable, "-m", "taffeta", "bake", str(shot)]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as process:
+        assert any(text.startswith("frame 3") for text in process.stdout)
+        worker = holder(shot.parent / "taffeta_cache" / "shot" / "Scene").process
+        process.kill()
+    assert seconds_until_gone(worker) < 3.0
+
+
+def test_a_folder_in_the_place_of_a_file_is_said_to_be_one(tmp_path):
+    baked = command("bake", tmp_path)
+    assert baked.returncode == 3
+    assert f"{tmp_path} is a folder. Name a .blend file" in baked.stderr
+
+
+def test_frames_without_end_are_refused_at_once(shot):
+    baked = command("bake", shot, "--frames", "1:100000000")
+    assert baked.returncode == 3
+    assert "1..100000000 has more than 1048574 frames" in baked.stderr
 
 
 def test_a_bad_scene_names_the_object(shot):
@@ -210,7 +257,7 @@ def test_an_empty_range_is_a_bad_scene(shot):
 def test_a_cache_folder_that_cannot_be_made_is_named(shot, tmp_path):
     (tmp_path / "file").write_text("in the way")
     baked = command("bake", shot, "--cache", tmp_path / "file" / "cache")
-    assert baked.returncode == 3
+    assert baked.returncode == 8
     assert str(tmp_path / "file" / "cache") in baked.stderr
 
 
@@ -243,6 +290,8 @@ def test_a_file_that_is_not_there_or_not_a_blend_is_named(tmp_path, content):
         ["sew"],
         ["bake"],
         ["sample", "x"],
+        ["bake", "x.blend", "--cache", ""],
+        ["run", "x", "--cache", ""],
     ],
 )
 def test_wrong_usage_exits_with_2(arguments):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -11,11 +12,12 @@ import pytest
 
 from taffeta.gpu_core.backend import BackendError
 from taffeta.gpu_core.bake.bake import bake
-from taffeta.gpu_core.bake.events import Frame, to_json
+from taffeta.gpu_core.bake.events import Frame, Working, to_json
 from taffeta.gpu_core.check.scene_check import to_world
-from taffeta.gpu_core.files.cache import CacheError, CacheState, inspect, locked, read_contents, read_frames
+from taffeta.gpu_core.files.cache import CacheError, CacheState, inspect, read_contents, read_frames
 from taffeta.gpu_core.files.disk import DiskError
 from taffeta.gpu_core.files.job import JobError, digest, save
+from taffeta.gpu_core.files.lock import locked
 from taffeta.gpu_core.simulator import SolverError
 from taffeta.tests.gpu_core.small_scene import assert_frames_are_free_of_intersections, small_scene
 from taffeta.tests.gpu_core.test_simulator import squeezed_scene
@@ -58,7 +60,7 @@ def test_a_bake_fills_the_cache_and_tells_of_every_frame(job, tmp_path):
     assert inspect(cache, digest(job)) == (CacheState.READY, "6 frames", FRAMES)
     assert read_contents(cache).backend == "cpu"
     assert len((cache / "frames.jsonl").read_text().splitlines()) == FRAMES
-    assert not (cache / "checkpoint.npz").exists()
+    assert len(list(cache.glob("checkpoint*"))) == FRAMES  # so short a bake keeps the state after each
 
 
 def test_the_first_frame_is_the_start_and_then_the_cloth_falls(job, tmp_path):
@@ -161,9 +163,24 @@ def test_what_cannot_work_is_refused_by_name(job, tmp_path):
     with locked(tmp_path / "cache"), pytest.raises(CacheError, match="Another bake"):
         run(job, tmp_path / "cache")
     (tmp_path / "cache" / "sheet.pc2").write_bytes(b"precious")
-    with pytest.raises(CacheError, match="was not written by Taffeta"):
+    with pytest.raises(CacheError, match=r"sheet\.pc2 was not written by Taffeta"):
         run(job, tmp_path / "cache")
     assert (tmp_path / "cache" / "sheet.pc2").read_bytes() == b"precious"
+
+
+def test_of_a_frame_that_takes_long_is_said_where_it_is(job, tmp_path, monkeypatch):
+    """Each question takes a fifth of a second here, and a second is long."""
+    monkeypatch.setattr("taffeta.gpu_core.bake.bake.SILENCE", 1.0)
+    events = []
+
+    def slow():
+        time.sleep(0.2)
+        return len(events) > 6
+
+    bake(job, tmp_path / "cache", check=False, on_event=events.append, cancelled=slow)
+    said = [event for event in events if isinstance(event, Working)]
+    assert [(event.step, event.steps) for event in said][:1] == [(6, 8)]
+    assert {event.frame for event in said} <= {12, 13, 14}
 
 
 def test_a_damaged_cache_of_ours_is_baked_anew(job, tmp_path):

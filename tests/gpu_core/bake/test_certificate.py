@@ -15,7 +15,8 @@ from taffeta.gpu_core.bake.events import to_json
 from taffeta.gpu_core.bake.frame_checker import FrameChecker, check
 from taffeta.gpu_core.check.scene_check import SceneCheck
 from taffeta.gpu_core.files import json_lines, point_cache
-from taffeta.gpu_core.files.cache import CacheWriter, verify
+from taffeta.gpu_core.files.cache import verify
+from taffeta.gpu_core.files.cache_writer import CacheWriter
 from taffeta.gpu_core.files.job import save
 from taffeta.tests.gpu_core.small_scene import small_scene
 from taffeta.tests.gpu_core.test_simulator import squeezed_scene

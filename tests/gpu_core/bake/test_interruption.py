@@ -165,6 +165,25 @@ def test_a_bake_from_the_middle_resumes_to_the_same_bytes(unbroken, tmp_path):
     assert (tmp_path / "broken" / "sheet.pc2").read_bytes() == (tmp_path / "whole" / "sheet.pc2").read_bytes()
 
 
+@pytest.mark.parametrize("bad", [2, 3, 4])
+def test_a_damaged_frame_after_kept_ones_is_baked_anew_to_the_same_bytes(unbroken, tmp_path, bad):
+    """The states of the bake that the kept frames are of would lead elsewhere."""
+    job, _ = unbroken
+    run(job, tmp_path)
+    run(job, tmp_path, keep=3)
+    path = tmp_path / "sheet.pc2"
+    whole = path.read_bytes()
+    damaged = bytearray(whole)
+    damaged[32 + bad * 1200 + 5] ^= 1
+    path.write_bytes(damaged)
+    if bad < 3:
+        with pytest.raises(CacheError, match="damaged at frame 13, which an earlier bake made"):
+            run(job, tmp_path, resume=True)
+    else:
+        run(job, tmp_path, resume=True)
+        assert path.read_bytes() == whole
+
+
 def test_the_range_may_grow(unbroken, tmp_path):
     job, expected = unbroken
     run(job, tmp_path / "cache")

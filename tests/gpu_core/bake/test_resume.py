@@ -6,15 +6,17 @@ from __future__ import annotations
 import os
 import signal
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from taffeta.gpu_core.bake.bake import BakeProcess, bake
 from taffeta.gpu_core.bake.events import Frame, to_json
-from taffeta.gpu_core.files import checkpoint
-from taffeta.gpu_core.files.cache import CacheError, CacheState, inspect, read_frames
-from taffeta.gpu_core.files.job import JobError, digest, save
+from taffeta.gpu_core.files import json_lines
+from taffeta.gpu_core.files.cache import CacheState, inspect, packed, read_contents, read_frames
+from taffeta.gpu_core.files.errors import CacheError, CompleteError, StaleError
+from taffeta.gpu_core.files.job import digest, save
 from taffeta.gpu_core.files.point_cache import append
 from taffeta.tests.gpu_core.small_scene import assert_frames_are_free_of_intersections, bake_unbroken, small_scene
 
@@ -135,7 +137,8 @@ def test_resuming_nothing_bakes_from_the_start(unbroken, tmp_path):
 def test_without_a_checkpoint_the_bake_begins_again(unbroken, tmp_path):
     job, _ = unbroken
     run(job, tmp_path, 3)
-    checkpoint.remove(tmp_path)
+    for path in tmp_path.glob("checkpoint*"):
+        path.unlink()
     events = run(job, tmp_path, resume=True)
     assert sum(event["event"] == "frame" for event in events) == FRAMES
     assert_whole(tmp_path, unbroken)
@@ -154,41 +157,91 @@ def test_a_changed_scene_is_not_resumed(unbroken, tmp_path):
     run(job, tmp_path / "cache", 3)
     scene = small_scene(FRAMES)
     save(replace(scene, settings=replace(scene.settings, step_rate=240.0)), tmp_path / "job")
-    with pytest.raises(JobError, match=r"The scene has changed since this bake\. Bake from the start"):
+    with pytest.raises(StaleError, match=r"The scene has changed since this bake\. Bake from the start"):
         run(tmp_path / "job", tmp_path / "cache", resume=True)
     assert len(read_frames(tmp_path / "cache" / "sheet.pc2")) == 3
 
 
-def test_a_damaged_cache_is_not_resumed(unbroken, tmp_path):
+def flip(path, place):
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("frames", [7, FRAMES])
+@pytest.mark.parametrize("bad", [0, 1, 4, 6])
+def test_frames_from_the_first_damaged_one_on_are_baked_anew(unbroken, tmp_path, frames, bad):
+    """A bake of twelve frames keeps the states after every second."""
     job, _ = unbroken
+    run(job, tmp_path, frames if frames < FRAMES else None)
+    flip(tmp_path / "sheet.pc2", 32 + bad * 1200 + 17)
+    events = run(job, tmp_path, resume=True)
+    (warning,) = [event["text"] for event in events if event["event"] == "warning"]
+    before = bad - bad % 2
+    assert f"sheet.pc2 is damaged at frame {11 + bad}: the bake goes on from" in warning
+    assert warning.endswith(f"frame {10 + before}" if before else "the start")
+    assert [event["done"] for event in events if event["event"] == "frame"] == list(range(before + 1, FRAMES + 1))
+    assert_whole(tmp_path, unbroken)
+
+
+@pytest.mark.parametrize("name", ["sheet.pc2", "frames.jsonl", "checkpoint*", "taffeta.txt"])
+@pytest.mark.parametrize("frames", [7, FRAMES])
+def test_a_file_that_is_gone_is_made_up_for(unbroken, tmp_path, name, frames):
+    job, _ = unbroken
+    run(job, tmp_path, frames if frames < FRAMES else None)
+    for path in tmp_path.glob(name):
+        path.unlink()
+    run(job, tmp_path, resume=True)
+    assert_whole(tmp_path, unbroken)
+
+
+def test_a_damaged_checkpoint_costs_the_frames_since_the_one_before(unbroken, tmp_path):
+    job, _ = unbroken
+    run(job, tmp_path, 7)
+    os.truncate(tmp_path / "checkpoint_0000007.npz", 900)
+    events = run(job, tmp_path, resume=True)
+    assert next(event["done"] for event in events if event["event"] == "frame") == 7
+    assert_whole(tmp_path, unbroken)
+
+
+def test_a_checkpoint_beyond_the_frames_is_of_no_use(unbroken, tmp_path):
+    job, _ = unbroken
+    run(job, tmp_path, 5)
+    later = (tmp_path / "checkpoint_0000005.npz").read_bytes()
     run(job, tmp_path, 3)
-    path = tmp_path / "checkpoint.npz"
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-9])
-    with pytest.raises(CacheError, match=r"checkpoint\.npz is damaged"):
-        run(job, tmp_path, resume=True)
-    path.write_bytes(whole)
-    os.truncate(tmp_path / "sheet.pc2", 32 + 3 * 1200 - 1)
-    with pytest.raises(CacheError, match=r"sheet\.pc2 is cut off"):
-        run(job, tmp_path, resume=True)
+    (tmp_path / "checkpoint_0000005.npz").write_bytes(later)
+    run(job, tmp_path, resume=True)
+    assert_whole(tmp_path, unbroken)
 
 
-def test_a_checkpoint_beyond_the_frames_is_refused(unbroken, tmp_path):
-    """Frames that somebody took away cannot be made up."""
+def test_a_lost_or_damaged_list_of_contents_is_said_and_a_bake_from_the_start_mends_it(unbroken, tmp_path):
     job, _ = unbroken
-    run(job, tmp_path, 4)
-    later = (tmp_path / "checkpoint.npz").read_bytes()
-    run(job, tmp_path, 2)
-    (tmp_path / "checkpoint.npz").write_bytes(later)
-    with pytest.raises(CacheError, match=r"has 2 frames, not 4\. Bake from the start"):
-        run(job, tmp_path, resume=True)
+    for spoil in (Path.unlink, lambda path: flip(path, 40)):
+        run(job, tmp_path, 7)
+        spoil(tmp_path / "cache.json")
+        with pytest.raises(CacheError, match=r"cache\.json is (missing|damaged)\. Bake from the start"):
+            run(job, tmp_path, resume=True)
+        run(job, tmp_path)
+        assert_whole(tmp_path, unbroken)
+
+
+def test_certificates_that_are_damaged_or_gone_are_made_again(unbroken, tmp_path):
+    job, _ = unbroken
+    bake(job, tmp_path, on_event=lambda event: None, cancelled=lambda: False)
+    whole = [line["intersections"] for line in json_lines.read(tmp_path / "certificates.jsonl")]
+    for spoil in (Path.unlink, lambda path: flip(path, 200)):
+        spoil(tmp_path / "certificates.jsonl")
+        bake(job, tmp_path, resume=True, on_event=lambda event: None, cancelled=lambda: False)
+        assert [line["intersections"] for line in json_lines.read(tmp_path / "certificates.jsonl")] == whole
+    with pytest.raises(CompleteError, match=f"The cache is complete: {FRAMES} frames"):
+        bake(job, tmp_path, resume=True, on_event=lambda event: None, cancelled=lambda: False)
 
 
 def test_going_on_with_another_backend_is_said(unbroken, tmp_path):
     job, _ = unbroken
     run(job, tmp_path, 3)
-    text = (tmp_path / "cache.json").read_text()
-    (tmp_path / "cache.json").write_text(text.replace('"cpu"', '"cuda"'))
+    contents = replace(read_contents(tmp_path), backend="cuda")
+    (tmp_path / "cache.json").write_bytes(packed(contents))
     warnings = [event["text"] for event in run(job, tmp_path, resume=True) if event["event"] == "warning"]
     assert len(warnings) == 1
     assert "baked on cuda" in warnings[0]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import resource
@@ -20,9 +21,9 @@ from taffeta.gpu_core.bake import process, worker_process
 from taffeta.gpu_core.bake.bake import BakeProcess
 from taffeta.gpu_core.bake.events import Checked, Frame, to_json
 from taffeta.gpu_core.bake.priority import NICENESS
-from taffeta.gpu_core.files.cache import CacheState, inspect, locked, read_frames
-from taffeta.gpu_core.files.disk import DiskError
+from taffeta.gpu_core.files.cache import CacheState, inspect, read_frames
 from taffeta.gpu_core.files.job import digest, save
+from taffeta.gpu_core.files.lock import locked
 from taffeta.tests.gpu_core.small_scene import small_scene
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -134,8 +135,8 @@ def digest_of_bad_scene(job):
     return digest(replace(scene, cloths=(replace(cloth, material=replace(cloth.material, density=-1.0)),)))
 
 
-def limit_file_size():
-    resource.setrlimit(resource.RLIMIT_FSIZE, (15000, 15000))  # twelve frames and a half
+def limit_file_size(limit=15000):  # twelve frames and a half
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 
 
 def test_a_full_disk_is_said_and_the_frames_before_stay_good(tmp_path):
@@ -143,7 +144,7 @@ def test_a_full_disk_is_said_and_the_frames_before_stay_good(tmp_path):
     job = tmp_path / "job"
     save(small_scene(16), job)
     code, events, _ = run(job, tmp_path / "cache", preexec_fn=limit_file_size)
-    assert code == 6
+    assert code == 8
     assert (events[-1]["event"], events[-1]["kind"]) == ("error", "disk")
     assert "The disk is full" in events[-1]["text"]
     assert inspect(tmp_path / "cache", digest(job)) == (CacheState.PARTIAL, "failed: 12 of 16 frames", 12)
@@ -153,13 +154,20 @@ def test_a_full_disk_is_said_and_the_frames_before_stay_good(tmp_path):
     assert (tmp_path / "cache" / "sheet.pc2").read_bytes() == (tmp_path / "other" / "sheet.pc2").read_bytes()
 
 
+@pytest.mark.parametrize("limit", [1000, 2000, 5000, 9000])
+def test_a_full_disk_is_said_in_one_sentence_whatever_was_written(job, tmp_path, limit):
+    """A list of contents, or the solver's state: whose archive once complained on its own."""
+    code, events, err = run(job, tmp_path / "cache", preexec_fn=lambda: limit_file_size(limit))
+    assert (code, err) == (8, "")
+    assert events[-1]["text"].count(str(tmp_path)) == 1
+
+
 def test_a_cache_folder_that_cannot_be_made_is_a_disk_error(job, tmp_path):
     (tmp_path / "file").write_text("")
     code, events, _ = run(job, tmp_path / "file" / "cache")
-    assert code == 6
+    assert code == 8
     assert events[-1]["kind"] == "disk"
-    with pytest.raises(DiskError, match="Choose a folder that can exist"):
-        BakeProcess(job, tmp_path / "file" / "cache")
+    assert "Choose a folder that can exist" in events[-1]["text"]
 
 
 @pytest.mark.parametrize("how", ["signal", "file"])
@@ -262,15 +270,14 @@ def test_the_parent_reports_a_crash_with_signal_frame_and_log(long_job, tmp_path
     assert len(read_frames(tmp_path / "cache" / "sheet.pc2")) == done >= 3
 
 
-def test_the_error_of_a_crash_begins_with_its_name_however_deep_its_threads_were(tmp_path):
-    log = tmp_path / "log"
+def test_the_error_of_a_crash_begins_with_its_name_however_deep_its_threads_were():
     frames = [f'  File "solver.py", line {line} in step' for line in range(2 * worker_process.LOG_LINES)]
-    log.write_text("\n".join(["baked frame 12", "Fatal Python error: Segmentation fault", "", "Thread 1:", *frames]))
-    said = worker_process.end_of_log(log).splitlines()
+    crash = ["baked frame 12", "Fatal Python error: Segmentation fault", "", "Thread 1:", *frames]
+    said = worker_process.end_of_log(io.BytesIO("\n".join(crash).encode())).splitlines()
     assert said[0] == "Fatal Python error: Segmentation fault"
     assert len(said) == worker_process.LOG_LINES
-    log.write_text("\n".join(frames))
-    assert worker_process.end_of_log(log).splitlines() == frames[-worker_process.LOG_LINES :]
+    said = worker_process.end_of_log(io.BytesIO("\n".join(frames).encode())).splitlines()
+    assert said == frames[-worker_process.LOG_LINES :]
 
 
 def test_the_parent_passes_on_what_the_worker_says_of_a_bad_job(job, tmp_path):

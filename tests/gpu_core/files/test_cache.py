@@ -11,25 +11,19 @@ import struct
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from taffeta.gpu_core.files import checkpoint, json_lines, point_cache
-from taffeta.gpu_core.files.cache import (
-    CacheError,
-    CacheState,
-    CacheWriter,
-    frames_path,
-    free,
-    inspect,
-    locked,
-    size,
-    verify,
-)
-from taffeta.gpu_core.files.disk import DiskError, disk_errors, write_whole
+from taffeta.gpu_core.files.cache import CacheError, CacheState, inspect, verify
+from taffeta.gpu_core.files.cache_writer import CacheWriter
+from taffeta.gpu_core.files.disk import DiskError, disk_errors, remove, write_whole
+from taffeta.gpu_core.files.folder import frames_path, free, holds_bake, size
 from taffeta.gpu_core.files.job import digest
+from taffeta.gpu_core.files.lock import locked
 from taffeta.gpu_core.files.point_cache import read_frames, read_header
 from taffeta.gpu_core.files.program import program
 from taffeta.tests.gpu_core.small_scene import full_scene, small_scene
@@ -157,14 +151,36 @@ def test_the_cache_of_another_mesh_is_refused(folder, tmp_path):
 def test_files_of_others_are_neither_overwritten_nor_deleted(tmp_path, scene):
     (tmp_path / "sheet.pc2").write_bytes(b"precious")
     assert inspect(tmp_path)[0] is CacheState.CORRUPT
-    with pytest.raises(CacheError, match=r"sheet\.pc2 was not written by Taffeta\. Move it away"):
+    with pytest.raises(
+        CacheError, match=r"holds files that Taffeta did not write, such as sheet\.pc2\. Move them away"
+    ):
         CacheWriter(tmp_path, scene, "cpu").begin()
     free(tmp_path)
     assert (tmp_path / "sheet.pc2").read_bytes() == b"precious"
     (tmp_path / "cache.json").write_text('{"format": "their cache", "version": 7}')
-    for refused in (lambda: CacheWriter(tmp_path, scene, "cpu").begin(), lambda: free(tmp_path)):
-        with pytest.raises(CacheError, match=r"cache\.json was not written by Taffeta"):
-            refused()
+    with pytest.raises(CacheError, match="holds files that Taffeta did not write"):
+        CacheWriter(tmp_path, scene, "cpu").begin()
+    free(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cache.json", "sheet.pc2"]
+
+
+def test_a_point_cache_in_our_folder_that_nothing_of_ours_names_is_left_alone(folder):
+    other = small_scene(FRAMES, 2)
+    other = replace(other, cloths=(replace(other.cloths[0], key="theirs"),))
+    (folder / "theirs.pc2").write_bytes(b"precious")
+    with pytest.raises(CacheError, match=r"theirs\.pc2 was not written by Taffeta\. Move it away"):
+        CacheWriter(folder, other, "cpu").begin()
+    assert (folder / "theirs.pc2").read_bytes() == b"precious"
+
+
+@pytest.mark.parametrize("lost", ["cache.json", "frames.jsonl", "taffeta.txt"])
+def test_whatever_is_lost_free_finds_the_frames(folder, lost):
+    (folder / "notes.txt").write_text("mine")
+    (folder / lost).unlink()
+    assert holds_bake(folder)
+    free(folder)
+    assert not holds_bake(folder)
+    assert {path.name for path in folder.iterdir()} <= {"notes.txt", "lock", "taffeta.txt"}
 
 
 @pytest.mark.parametrize(
@@ -221,13 +237,13 @@ def test_free_deletes_the_cache_and_nothing_else(folder):
     (folder / "notes.txt").write_text("mine")
     (folder / "other.pc2").write_text("mine")
     free(folder)
-    assert sorted(path.name for path in folder.iterdir()) == ["notes.txt", "other.pc2"]
+    assert sorted(path.name for path in folder.iterdir()) == ["lock", "notes.txt", "other.pc2", "taffeta.txt"]
 
 
-def test_free_takes_an_empty_folder_with_it(folder):
-    checkpoint.save(folder, 11, "digest", {})
+def test_of_a_freed_bake_only_the_tag_and_the_lock_are_left(folder):
+    checkpoint.save(folder, 1, FRAMES, "digest", {})
     free(folder)
-    assert not folder.exists()
+    assert sorted(path.name for path in folder.iterdir()) == ["lock", "taffeta.txt"]
     free(folder)
 
 
@@ -267,10 +283,10 @@ def test_one_writer_at_a_time(folder):
 
 APPEND_FOREVER = """
 import sys, numpy as np
-from gpu_core.files import cache, point_cache
+from gpu_core.files import lock, point_cache
 from pathlib import Path
 folder = Path(sys.argv[1])
-with cache.locked(folder):
+with lock.locked(folder):
     point_cache.create(folder / "kill.pc2", 20000, 1)
     print("ready", flush=True)
     for value in range(10**6):
@@ -311,6 +327,31 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+@pytest.mark.parametrize("times", [1, 5])
+@pytest.mark.parametrize("what", ["replace", "unlink"])
+def test_a_file_that_a_scanner_holds_for_a_moment_is_replaced_and_deleted_all_the_same(
+    tmp_path, monkeypatch, what, times
+):
+    """Windows refuses both while anybody has the file open."""
+    path, refusals = tmp_path / "file", [PermissionError(errno.EACCES, "held")] * times
+    path.write_bytes(b"before")
+    action = getattr(os, what)
+
+    def held(*arguments, **options):
+        if refusals:
+            raise refusals.pop()
+        return action(*arguments, **options)
+
+    monkeypatch.setattr(os, what, held)
+    if what == "replace":
+        write_whole(path, lambda file: file.write(b"after"))
+        assert path.read_bytes() == b"after"
+    else:
+        remove(path)
+        assert not path.exists()
+    assert not refusals
+
+
 @pytest.mark.parametrize(
     ("number", "message"),
     [
@@ -338,9 +379,9 @@ def test_a_checkpoint_returns_every_bit(tmp_path):
         "file": np.array([True, False]),
         "odd": np.array([np.nan, -0.0, np.inf, 5e-324]),
     }
-    checkpoint.save(tmp_path, 12, "digest", state)
-    frame, loaded = checkpoint.load(tmp_path, "digest")
-    assert frame == 12
+    checkpoint.save(tmp_path, 12, 48, "digest", state)
+    done, loaded = checkpoint.load(tmp_path, "digest", 12)
+    assert done == 12
     assert loaded.keys() == state.keys()
     for name, array in state.items():
         assert loaded[name].dtype == array.dtype
@@ -348,25 +389,29 @@ def test_a_checkpoint_returns_every_bit(tmp_path):
         assert loaded[name].tobytes() == array.tobytes()
 
 
-def test_a_checkpoint_of_another_version_is_refused(tmp_path, monkeypatch):
-    checkpoint.save(tmp_path, 3, "digest", {"x": np.arange(3.0)})
+def test_a_checkpoint_of_another_version_is_of_no_use(tmp_path, monkeypatch):
+    checkpoint.save(tmp_path, 3, 48, "digest", {"x": np.arange(3.0)})
     monkeypatch.setattr(checkpoint, "program", lambda: "another")
-    with pytest.raises(CacheError, match="another version of Taffeta"):
-        checkpoint.load(tmp_path, "digest")
+    assert checkpoint.load(tmp_path, "digest", 48) == (0, {})
 
 
-def test_a_damaged_or_foreign_checkpoint_is_refused(tmp_path):
-    assert checkpoint.load(tmp_path, "digest") is None
-    checkpoint.save(tmp_path, 3, "digest", {"x": np.arange(3.0)})
-    path = tmp_path / "checkpoint.npz"
+def test_a_damaged_or_foreign_checkpoint_is_of_no_use(tmp_path):
+    assert checkpoint.load(tmp_path, "digest", 48) == (0, {})
+    checkpoint.save(tmp_path, 3, 48, "digest", {"x": np.arange(3.0)})
+    path = checkpoint.path_of(tmp_path, 3)
     whole = path.read_bytes()
     for length in range(len(whole)):
         path.write_bytes(whole[:length])
-        with pytest.raises(CacheError, match=r"checkpoint\.npz is damaged\. Bake from the start"):
-            checkpoint.load(tmp_path, "digest")
+        assert checkpoint.load(tmp_path, "digest", 48) == (0, {})
     path.write_bytes(whole)
-    with pytest.raises(CacheError, match="belongs to another scene"):
-        checkpoint.load(tmp_path, "another")
+    assert checkpoint.load(tmp_path, "another", 48) == checkpoint.load(tmp_path, "digest", 2) == (0, {})
     with pytest.raises(TypeError, match="plain arrays"):
-        checkpoint.save(tmp_path, 4, "digest", {"x": np.array([object()])})
-    assert checkpoint.load(tmp_path, "digest")[0] == 3
+        checkpoint.save(tmp_path, 4, 48, "digest", {"x": np.array([object()])})
+    assert checkpoint.load(tmp_path, "digest", 48)[0] == 3
+
+
+@pytest.mark.parametrize(("frames", "kept"), [(1, []), (12, [2, 4, 6, 8, 10]), (250, [32, 64, 96, 128, 160, 192, 224])])
+def test_few_states_stay_and_they_lie_over_the_whole_range(tmp_path, frames, kept):
+    for done in range(1, frames + 1):
+        checkpoint.save(tmp_path, done, frames, "digest", {})
+    assert sorted(tmp_path.iterdir()) == [checkpoint.path_of(tmp_path, done) for done in [*kept, frames]]
