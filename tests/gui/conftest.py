@@ -35,14 +35,16 @@ def debian(version: str) -> Path:
         (pytest.fail if ASKED else pytest.skip)(f"no Blender {version} with a window: {obstacle}")
 
 
-def without_wheels(package: Path, path: Path) -> Path:
-    """Write the zip again without its wheels, which are for Blender's own Pythons, and return its path."""
+def without_binary_wheels(package: Path, path: Path) -> Path:
+    """Write the zip again without the wheels that are for Blender's own Pythons alone, and return its path."""
     with zipfile.ZipFile(package) as source, zipfile.ZipFile(path, "w") as target:
+        kept = [name for name in source.namelist() if name.endswith("-none-any.whl")]
+        named = ", ".join(f'"./{name}"' for name in kept)
         for name in source.namelist():
             content = source.read(name)
             if name == "blender_manifest.toml":
-                content = re.sub(rb"(?m)^wheels = .*$", b"", content)
-            if not name.startswith("wheels/"):
+                content = re.sub(rb"(?m)^wheels = .*$", f"wheels = [{named}]".encode(), content)
+            if not name.startswith("wheels/") or name in kept:
                 target.writestr(name, content)
     return path
 
@@ -51,7 +53,7 @@ def without_wheels(package: Path, path: Path) -> Path:
 def window(version: str, debian: Path, package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
     """Blender, with the zip that `make extension` builds installed in it."""
     if version in OTHER_PYTHON:
-        package = without_wheels(package, tmp_path_factory.mktemp("dist") / package.name)
+        package = without_binary_wheels(package, tmp_path_factory.mktemp("dist") / package.name)
     window = Window(debian, package, tmp_path_factory.mktemp("shared"))
     yield window
     window.close()
