@@ -9,7 +9,7 @@ from pathlib import Path
 import bpy
 
 from ...gpu_core.files.cache import frames_path
-from ..scene import modifier
+from ..scene import modifier, triangulation
 from ..scene.gather import cloth_objects
 from . import place as cache_place
 from . import velocity
@@ -23,6 +23,7 @@ def attach(cloths: Mapping[str, bpy.types.Object], frame_start: int, folder: Pat
     home = cache_place.open_file()
     for key, item in cloths.items():
         modifier.play(_ensure(item), cache_place.blend_path(frames_path(folder, key), home), frame_start)
+        triangulation.attach(item)
         velocity.remove(item)  # of an earlier bake
         item.update_tag()
 
@@ -33,6 +34,7 @@ def detach(scene: bpy.types.Scene) -> int:
     for item, own in found:
         velocity.remove(item)
         item.modifiers.remove(own)
+        triangulation.remove(item)
     return len(found)
 
 

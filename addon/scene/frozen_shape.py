@@ -55,7 +55,11 @@ def require_start(cloth: bpy.types.Object, shape: FloatArray) -> None:
 def require_rest(cloth: bpy.types.Object, shape: FloatArray) -> None:
     """Raises SceneError where something else decides the mesh's shape, or it cannot have this one."""
     require_start(cloth, shape)
-    deforming = [item.name for item in list(cloth.modifiers)[: modifier.place(cloth)] if item.show_viewport]
+    deforming = [
+        item.name
+        for item in list(cloth.modifiers)[: modifier.place(cloth)]
+        if item.show_viewport and item.name != modifier.TRIANGLES
+    ]
     if cloth.data.shape_keys is not None:
         raise SceneError(cloth.name, "its shape keys would take the shape back", "Apply or remove them first")
     if deforming:

@@ -128,7 +128,7 @@ def _read(
         ]
         colliders = [kind(item, settings, spool, positions_name(index)) for index, (kind, item) in enumerate(kinds)]
         for item in simulated:
-            undo.enter_context(modifier.suspended(list(item.modifiers)[modifier.place(item) :]))
+            undo.enter_context(modifier.suspended(modifier.simulated(item)))
         for item in players:  # as it was baked, without what refines it for the picture
             undo.enter_context(modifier.suspended(list(item.modifiers)[modifier.place(item) + 1 :]))
         readers: list[Reader] = [*cloths, *colliders]

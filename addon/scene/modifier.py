@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import bpy
 
 NAME = "Taffeta Cache"
+TRIANGLES = "Taffeta Triangles"  #: keeps the solver's triangles in what Blender draws: `triangulation`
 LIVE = "Taffeta Live"  #: shows what Live simulates, and goes with it
 
 #: Modifiers that keep every vertex, so that the simulated mesh may come after them.
@@ -37,6 +38,15 @@ def place(cloth: bpy.types.Object) -> int:
     stack = list(cloth.modifiers)
     following = (k for k, item in enumerate(stack) if item.type not in KEEPS_VERTICES or item.name == LIVE)
     return next(following, len(stack))
+
+
+def simulated(cloth: bpy.types.Object) -> list[bpy.types.Modifier]:
+    """The modifiers from ours on: what the mesh that is simulated does not have."""
+    stack = list(cloth.modifiers)
+    end = place(cloth)
+    while end and stack[end - 1].name == TRIANGLES:
+        end -= 1
+    return stack[end:]
 
 
 def play(own: bpy.types.MeshCacheModifier, path: str, frame_start: int) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from ...gpu_core.files.frame_spool import FrameSeries, FrameSpool
 from ...gpu_core.scene.arrays import Array, FloatArray, IntArray
 from ...gpu_core.scene.scene import Cloth, Collider, Material, Pins, SceneError, Settings
-from . import frozen_shape, modifier
+from . import frozen_shape, modifier, triangulation
 from . import mesh as mesh_arrays
 
 
@@ -37,6 +37,8 @@ class Reader(ABC):
         _require_mesh(item)
 
     def read(self, depsgraph: bpy.types.Depsgraph, frame: int) -> None:
+        if frame == self.settings.frame_start:
+            self._prepare(depsgraph, frame)
         with evaluated_mesh(self.item, depsgraph, frame) as (mesh, matrix):
             if frame == self.settings.frame_start:
                 self.vertices = len(mesh.vertices)
@@ -49,6 +51,9 @@ class Reader(ABC):
                     "Remove the modifier or the animation that changes the number of vertices",
                 )
             self._read_frame(mesh, matrix)
+
+    def _prepare(self, depsgraph: bpy.types.Depsgraph, frame: int) -> None:  # noqa: B027
+        """Before the first frame is read: what needs an evaluation of its own."""
 
     @abstractmethod
     def _read_start(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None: ...
@@ -71,6 +76,18 @@ class ClothReader(Reader):
             )
         self.key = key
         self.world_to_object = spool.begin(settings.frames)
+        self._cut: tuple[IntArray, Array | None] | None = None
+
+    def _prepare(self, depsgraph: bpy.types.Depsgraph, frame: int) -> None:
+        """The triangles that Blender is to draw in every frame, and the direction of U in them."""
+        if not triangulation.wanted(self.item):
+            return
+        with triangulation.shown(self.item):
+            depsgraph.update()
+            with evaluated_mesh(self.item, depsgraph, frame) as (mesh, matrix):
+                points = to_world(mesh_arrays.positions(mesh), matrix)
+                self._cut = mesh_arrays.triangles(mesh), mesh_arrays.warp_directions(mesh, points)
+        depsgraph.update()
 
     def _read_start(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None:
         if self.vertices != len(self.item.data.vertices):
@@ -78,8 +95,11 @@ class ClothReader(Reader):
         self.rest = to_world(mesh_arrays.positions(mesh), matrix)
         start = frozen_shape.start(self.item)
         self.start = self.rest.copy() if start is None else to_world(start, matrix)
-        self.triangles = _facing_out(mesh_arrays.triangles(mesh), matrix)
-        self.warp = mesh_arrays.warp_directions(mesh, self.rest)
+        triangles, self.warp = mesh_arrays.triangles(mesh), mesh_arrays.warp_directions(mesh, self.rest)
+        if self._cut is not None:
+            triangles, sequence = triangulation.order(self._cut[0], triangles)
+            self.warp = None if self._cut[1] is None else self._cut[1][sequence]
+        self.triangles = _facing_out(triangles, matrix)
         self.pinned, self.pin_weights = self._pin_group(mesh)
         self.pin_targets = self.spool.begin(self.settings.frames) if len(self.pinned) else None
 

@@ -42,7 +42,7 @@ class Surroundings:
         """While it lasts, pinned cloth is evaluated as its pins need it: as it is above our modifiers."""
         items = _by_number(scene)
         pinned = [items[self._cloths[k]] for k in self._pinned]
-        return modifier.suspended(own for item in pinned for own in list(item.modifiers)[modifier.place(item) :])
+        return modifier.suspended(own for item in pinned for own in modifier.simulated(item))
 
     def moved(self, depsgraph: bpy.types.Depsgraph, frame: int) -> dict[str, Place]:
         """What is elsewhere than at the last call, by the names of `gpu_core.live.live.Live.move`.
