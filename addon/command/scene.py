@@ -23,8 +23,10 @@ from ...gpu_core.scene.scene import Scene
 from ..bake import session
 from ..bake.state import Happening, Phase
 from ..cache import place, status
+from ..cache.drawn import findings as drawn_findings
 from ..device.answer import FAILURES, CommandError, Exit, Report, tell_frame
 from ..scene.gather import FrameRange, cloth_objects, gather
+from .export import play_own
 from .file import failures, open_file, save
 
 ROOT_PACKAGE = __package__.rsplit(".", 2)[0]
@@ -77,6 +79,7 @@ def check(options: Namespace, report: Report) -> None:
     with failures():
         if not cloth_objects(bpy.context.scene):
             raise CommandError(Exit.NOTHING_TO_DO, "No object has the role Cloth")
+        play_own(bpy.context.scene)
         folder = place.current(bpy.context.scene)
         _require_cache(*cache.inspect(folder)[:2])
         contents = cache.read_contents(folder)
@@ -174,17 +177,21 @@ def _frames_to_check(asked: FrameRange | None, start: int, done: int) -> FrameRa
 
 def _check_frames(scene: Scene, folder: Path, frames: FrameRange, report: Report) -> None:
     start, scene_check = scene.settings.frame_start, SceneCheck(scene)
+    drawn = {frame: found for frame, found in drawn_findings(bpy.context, frames)}
     caches = [cache.read_frames(cache.frames_path(folder, cloth.cache_key)) for cloth in scene.cloths]
     reports = {line["frame"]: line for line in json_lines.read(folder / cache.REPORTS)}
     verdicts: list[dict[str, Any]] = []
     for frame in range(frames[0], frames[1] + 1):
-        findings = scene_check.findings(frame, [positions[frame - start] for positions in caches])
+        findings = scene_check.cached_findings(frame, [positions[frame - start] for positions in caches])
         texts = [str(entry) for entry in findings[:FINDINGS_SHOWN]]
-        found = certificate(reports.get(frame, {"frame": frame}), {"intersections": len(findings), "findings": texts})
+        seen = [str(entry) for entry in drawn[frame][:FINDINGS_SHOWN]]
+        checked = {"intersections": len(findings), "findings": texts}
+        checked |= {"drawn": len(drawn[frame]), "drawn_findings": seen}
+        found = certificate(reports.get(frame, {"frame": frame}), checked)
         verdicts.append({**asdict(found), "clean": found.clean})
         report.lines.append(f"frame {frame}: {'; '.join(found.troubles) or 'clean'}")
-        report.lines.extend(f"  {text}" for text in texts)
-    bad = [verdict["frame"] for verdict in verdicts if verdict["intersections"]]
+        report.lines.extend(f"  {text}" for text in dict.fromkeys([*texts, *seen]))
+    bad = [verdict["frame"] for verdict in verdicts if verdict["intersections"] or verdict["drawn"]]
     unclean = [verdict["frame"] for verdict in verdicts if not verdict["clean"]]
     report.values |= {
         "verdicts": verdicts,

@@ -13,6 +13,8 @@ from ..cache import status
 from ..live import display
 from ..live import session as live
 from ..live.state import Occurrence
+from ..scene import keys, roster, triangulation
+from ..scene.gather import cloth_objects
 
 
 @bpy.app.handlers.persistent
@@ -30,6 +32,8 @@ def _after_load(*_: object) -> None:
 
 @bpy.app.handlers.persistent
 def _before_save(*_: object) -> None:
+    for scene in bpy.data.scenes:
+        keys.settle(cloth_objects(scene))
     live.tell(Occurrence.SAVING)
 
 
@@ -44,6 +48,15 @@ def _after_save(*_: object) -> None:
         save_as.settle(scene)
     live.tell(Occurrence.SAVED)
     status.look(bpy.context.scene)
+
+
+@bpy.app.handlers.persistent
+def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """A modifier may have come after a cache, or gone."""
+    if depsgraph.id_type_updated("OBJECT") and session.current is None:
+        for cloth in roster.members(scene).cloths:
+            if cloth.library is None:
+                triangulation.settle(cloth)
 
 
 @bpy.app.handlers.persistent
@@ -62,6 +75,7 @@ def _after_undo(*_: object) -> None:
 
 
 HANDLERS = (
+    ("depsgraph_update_post", _after_update),
     ("load_pre", _before_load),
     ("load_post", _after_load),
     ("save_pre", _before_save),

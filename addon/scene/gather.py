@@ -17,7 +17,7 @@ import bpy
 from ...gpu_core.files.frame_spool import FrameSpool
 from ...gpu_core.files.job import plain, positions_name
 from ...gpu_core.scene.scene import Scene, Settings
-from . import keys, modifier
+from . import keys, modifier, retiming
 from .reader import ClothReader, ColliderReader, PlayedReader, Reader, material, number
 
 FrameRange = tuple[int, int]
@@ -43,6 +43,11 @@ def cloth_objects(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     return members(scene).cloths
 
 
+def own_cloths(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """The cloths that a bake simulates: what is linked from another file may play the cache of that file's bake."""
+    return [item for item in cloth_objects(scene) if item.library is None]
+
+
 def collider_objects(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     return members(scene).colliders
 
@@ -57,8 +62,8 @@ def gather(
     """Read the whole scene at once.
 
     Args:
-        frames: first and last frame; None takes the scene's range.
-        simulated: the cloths that are simulated; None takes all. The others act as colliders where they play a cache,
+        frames: first and last frame of the animation; None takes what the scene's range shows.
+        simulated: the cloths that are simulated; None takes all that are not linked. The others act as colliders where they play a cache,
             and otherwise take no part.
         played: names of the others that may act as colliders; None: all of them.
         into: takes the frames, as a `JobWriter` does, which can commit afterwards; it is closed where reading fails.
@@ -117,7 +122,8 @@ def _read(
     cloth_keys = keys.assign(cloth_objects(scene))
     with ExitStack() as undo:
         undo.enter_context(_current_frame_kept(scene))
-        simulated = cloth_objects(scene) if simulated is None else list(simulated)
+        undo.enter_context(retiming.unstretched(scene))
+        simulated = own_cloths(scene) if simulated is None else list(simulated)
         players = [item for item in cloth_objects(scene) if item not in simulated and modifier.find(item)]
         if played is not None:
             players = [item for item in players if item.name in played]
@@ -150,7 +156,7 @@ def _read(
 
 def gather_settings(scene: bpy.types.Scene, frames: FrameRange | None = None) -> Settings:
     chosen = scene.taffeta
-    first, last = frames or (scene.frame_start, scene.frame_end)
+    first, last = frames or retiming.frame_range(scene)
     metre = scene.unit_settings.scale_length
     x, y, z = (number(value) * metre for value in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
     return Settings(
@@ -169,7 +175,11 @@ def gather_settings(scene: bpy.types.Scene, frames: FrameRange | None = None) ->
 
 
 def gather_numbers(
-    scene: bpy.types.Scene, present: Members, simulated: Collection[str], played: Collection[str]
+    scene: bpy.types.Scene,
+    present: Members,
+    simulated: Collection[str],
+    played: Collection[str],
+    frames: FrameRange | None = None,
 ) -> dict[str, Any]:
     """What `job.describe` says of the scene, without the arrays: cheap enough for drawing.
 
@@ -177,12 +187,13 @@ def gather_numbers(
         present: the scene's members.
         simulated: cache keys of the cloths that were baked.
         played: names of cloths that acted as colliders.
+        frames: as for `gather`.
     """
     assigned = keys.assign(present.cloths)
     items = [item for item in present.cloths if assigned[item.name_full] in simulated]
     players = [item for item in present.cloths if item.name in played and item not in items]
     return {
-        "settings": plain(gather_settings(scene)),
+        "settings": plain(gather_settings(scene, frames)),
         "cloths": [
             {
                 "name": item.name,

@@ -30,21 +30,35 @@ def file_stem(name: str) -> str:
 def assign(cloths: Iterable[bpy.types.Object]) -> dict[str, str]:
     """The key of each cloth, by its full name (`name_full`); all different, also where case does not count.
 
-    Of two objects with the same stored key – one is a copy – the first in the alphabet keeps it.
+    Of two objects with the same stored key – one is a copy – the older one keeps it.
     """
-    return _different({cloth.name_full: cloth.taffeta.cloth.cache_key for cloth in cloths})
+    return _different({cloth.name_full: (cloth.session_uid, cloth.taffeta.cloth.cache_key) for cloth in cloths})
 
 
 def scene_key(scene: bpy.types.Scene) -> str:
     """The folder name of this scene; no other scene of the file has it."""
-    return _different({other.name_full: other.taffeta.cache_key for other in bpy.data.scenes})[scene.name_full]
+    return _different({other.name_full: (other.session_uid, other.taffeta.cache_key) for other in bpy.data.scenes})[scene.name_full]
 
 
-def _different(stored: dict[str, str]) -> dict[str, str]:
-    """The key of each name: the stored one where there is one that nobody else has."""
+def settle(cloths: Iterable[bpy.types.Object]) -> None:
+    """Take the key from every copy: who is older is known only until the file is closed."""
+    items = list(cloths)
+    assigned = assign(items)
+    for item in items:
+        stored = item.taffeta.cloth.cache_key
+        if stored and item.library is None and file_stem(stored) != assigned[item.name_full]:
+            item.taffeta.cloth.cache_key = ""
+
+
+def _different(holders: dict[str, tuple[int, str]]) -> dict[str, str]:
+    """The key of each name: the stored one where there is one that nobody older has.
+
+    holders: of each name a number, the higher the younger, and what is stored.
+    """
+    stored = {name: key for name, (_, key) in holders.items()}
     taken: set[str] = set()
     keys: dict[str, str] = {}
-    for name in sorted(stored, key=lambda name: (not stored[name], name)):
+    for name in sorted(stored, key=lambda name: (not stored[name], holders[name][0] if stored[name] else 0, name)):
         wanted = file_stem(stored[name] or name)  # what is stored in a file from elsewhere may be any text
         if wanted.casefold() in taken:
             wanted = file_stem(name)
@@ -65,5 +79,5 @@ def store(scene: bpy.types.Scene, cloths: Iterable[bpy.types.Object]) -> None:
         (scene.taffeta, scene_key(scene)),
         *((item.taffeta.cloth, assigned[item.name_full]) for item in items),
     ]:
-        if holder.cache_key != key:
+        if holder.cache_key != key and holder.id_data.library is None:
             holder.cache_key = key

@@ -23,6 +23,12 @@ KEEPS_VERTICES = frozenset(
     }
 )  # fmt: skip
 
+#: Modifiers that move no vertex and make no face.
+SHAPELESS = frozenset(
+    {"DATA_TRANSFER", "NORMAL_EDIT", "UV_PROJECT", "UV_WARP", "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX",
+     "VERTEX_WEIGHT_PROXIMITY", "WEIGHTED_NORMAL", "COLLISION"}
+)  # fmt: skip
+
 
 def find(cloth: bpy.types.Object) -> bpy.types.Modifier | None:
     """Our modifier on this object, or None."""

@@ -89,18 +89,18 @@ def refines(item: bpy.types.Modifier) -> bool:
 @contextmanager
 def shown(cloth: bpy.types.Object) -> Iterator[None]:
     """While it lasts, the cloth is evaluated in triangles, whether it was baked before or not."""
-    had = find(cloth) is not None
+    held = find(cloth)
+    flags = (held.show_viewport, held.show_render) if held is not None else ()
     attach(cloth)
     own = find(cloth)
-    before = own is not None and own.show_viewport
     if own is not None:
         own.show_viewport = True
     try:
         yield
     finally:
-        if own is not None:
-            own.show_viewport = before
-        if not had:
+        if own is not None and flags:
+            own.show_viewport, own.show_render = flags
+        else:
             remove(cloth)
 
 

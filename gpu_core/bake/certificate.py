@@ -32,6 +32,8 @@ class Certificate:
     heated_steps: int = 0  #: steps that gave cloth which nothing holds more energy than it had
     released: tuple[str, ...] = ()  #: colliders and pins that had no room, and objects that cross since
     faults: tuple[str, ...] = ()  #: objects that cross although nothing was released there
+    drawn: int | None = None  #: the same of the meshes that Blender draws, as they render; None = not checked
+    drawn_findings: tuple[str, ...] = ()  #: the first of them in words
     tangled: int = 0  #: pairs left alone because they intersect since the start or a release
 
     @property
@@ -45,6 +47,8 @@ class Certificate:
         texts = []
         if self.intersections:
             texts.append(f"{self.intersections} intersections")
+        if self.drawn:
+            texts.append(f"{self.drawn} intersections as Blender draws it")
         texts += [f"fault: {fault}" for fault in self.faults]
         if self.released:
             texts.append(f"no room between {', '.join(self.released)}")
@@ -70,6 +74,8 @@ def certificate(report: Mapping[str, Any], check: Mapping[str, Any]) -> Certific
         frame=report["frame"],
         intersections=check.get("intersections"),
         findings=tuple(check.get("findings", ())),
+        drawn=check.get("drawn"),
+        drawn_findings=tuple(check.get("drawn_findings", ())),
         largest_stretch=report.get("largest_stretch", 1.0),
         smallest_gap=report.get("smallest_gap"),
         steps=report.get("steps", 0),

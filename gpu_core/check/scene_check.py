@@ -44,59 +44,31 @@ def to_world(cloth: Cloth, cached: npt.NDArray[np.float32], frame_index: int) ->
 
 
 def check_frame(scene: Scene, frame: int, cached: Sequence[npt.NDArray[np.float32]]) -> list[Finding]:
-    """`SceneCheck.findings` of a single frame."""
-    return SceneCheck(scene).findings(frame, cached)
+    """`SceneCheck.cached_findings` of a single frame."""
+    return SceneCheck(scene).cached_findings(frame, cached)
 
 
-class SceneCheck:
-    """All objects of a scene as one mesh, cloths first, and the way back to names and local indices.
+class MeshCheck:
+    """Objects as one mesh, cloths first, and the way back to names and local indices."""
 
-    What is the same in every frame is made once.
-    """
-
-    def __init__(self, scene: Scene) -> None:
-        self.scene = scene
-        objects: list[Cloth | Collider] = [*scene.cloths, *scene.colliders]
-        self.names = [entry.name for entry in objects]
-        sizes = [len(cloth.positions) for cloth in scene.cloths] + [item.positions.shape[1] for item in scene.colliders]
+    def __init__(
+        self, names: Sequence[str], sizes: Sequence[int], triangles: Sequence[npt.NDArray[np.integer]], cloths: int
+    ) -> None:
+        """sizes: vertices of each object. triangles: (T, 3) of each, by its own vertices. cloths: so many are cloth."""
+        self.names = list(names)
         self.vertex_start = np.cumsum([0, *sizes])
-        self.triangle_start = np.cumsum([0, *(len(entry.triangles) for entry in objects)])
-        self.collider_start = int(self.vertex_start[len(scene.cloths)])
+        self.triangle_start = np.cumsum([0, *(len(entry) for entry in triangles)])
+        self.collider_start = int(self.vertex_start[cloths])
         starts = self.vertex_start[:-1]
         self.triangles = np.concatenate(
-            [np.asarray(entry.triangles, np.int64) + start for entry, start in zip(objects, starts, strict=True)]
+            [np.asarray(entry, np.int64).reshape(-1, 3) + start for entry, start in zip(triangles, starts, strict=True)]
         )
         self.edges = unique_edges(self.triangles)
 
-    def findings(self, frame: int, cached: Sequence[npt.NDArray[np.float32]]) -> list[Finding]:
-        """Every edge of every cloth and collider against every triangle, at `frame`.
-
-        Cloth against itself, cloth against cloth and cloth against collider; colliders among themselves are not looked
-        at. Self-intersections count even where the scene has self-collision off: they are in the picture.
-
-        Args:
-            frame: scene frame, within the scene's range.
-            cached: for each cloth its frame (N, 3) as it lies in the cache: object space, float32.
-
-        Raises:
-            ValueError: the frame is outside the range, or vertex counts do not match.
-        """
-        vertices = self._vertices(frame, cached)
+    def findings(self, frame: int, vertices: Array) -> list[Finding]:
+        """Every edge against every triangle, but bodies among themselves. vertices: (V, 3) of all, world, m."""
         pairs = intersections(vertices, self.triangles, self.edges, self.collider_start)
         return [self._finding(frame, vertices, int(edge), int(triangle)) for edge, triangle in pairs]
-
-    def _vertices(self, frame: int, cached: Sequence[npt.NDArray[np.float32]]) -> Array:
-        settings, cloths = self.scene.settings, self.scene.cloths
-        if not settings.frame_start <= frame <= settings.frame_end:
-            raise ValueError(f"frame {frame} is outside {settings.frame_start}..{settings.frame_end}")
-        index = frame - settings.frame_start
-        for cloth, positions in zip(cloths, cached, strict=True):
-            if positions.shape != cloth.positions.shape:
-                text = f"the frame has {len(positions)} vertices, the mesh {len(cloth.positions)}"
-                raise ValueError(f"{cloth.name}: {text}")
-        worlds = [to_world(cloth, positions, index) for cloth, positions in zip(cloths, cached, strict=True)]
-        posed = [item.positions[index if item.animated else 0] for item in self.scene.colliders]
-        return np.concatenate([*worlds, *(np.asarray(positions, np.float64) for positions in posed)])
 
     def _finding(self, frame: int, vertices: Array, edge: int, triangle: int) -> Finding:
         ends = self.edges[edge]
@@ -112,3 +84,43 @@ class SceneCheck:
             int(triangle - self.triangle_start[other]),
             (x, y, z),
         )
+
+
+class SceneCheck(MeshCheck):
+    """The check of a scene's frames as they were simulated. What is the same in every frame is made once."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        objects: list[Cloth | Collider] = [*scene.cloths, *scene.colliders]
+        sizes = [len(cloth.positions) for cloth in scene.cloths] + [item.positions.shape[1] for item in scene.colliders]
+        super().__init__(
+            [entry.name for entry in objects], sizes, [entry.triangles for entry in objects], len(scene.cloths)
+        )
+
+    def cached_findings(self, frame: int, cached: Sequence[npt.NDArray[np.float32]]) -> list[Finding]:
+        """Every edge of every cloth and collider against every triangle, at `frame`.
+
+        Cloth against itself, cloth against cloth and cloth against collider; colliders among themselves are not looked
+        at. Self-intersections count even where the scene has self-collision off: they are in the picture.
+
+        Args:
+            frame: scene frame, within the scene's range.
+            cached: for each cloth its frame (N, 3) as it lies in the cache: object space, float32.
+
+        Raises:
+            ValueError: the frame is outside the range, or vertex counts do not match.
+        """
+        return self.findings(frame, self._vertices(frame, cached))
+
+    def _vertices(self, frame: int, cached: Sequence[npt.NDArray[np.float32]]) -> Array:
+        settings, cloths = self.scene.settings, self.scene.cloths
+        if not settings.frame_start <= frame <= settings.frame_end:
+            raise ValueError(f"frame {frame} is outside {settings.frame_start}..{settings.frame_end}")
+        index = frame - settings.frame_start
+        for cloth, positions in zip(cloths, cached, strict=True):
+            if positions.shape != cloth.positions.shape:
+                text = f"the frame has {len(positions)} vertices, the mesh {len(cloth.positions)}"
+                raise ValueError(f"{cloth.name}: {text}")
+        worlds = [to_world(cloth, positions, index) for cloth, positions in zip(cloths, cached, strict=True)]
+        posed = [item.positions[index if item.animated else 0] for item in self.scene.colliders]
+        return np.concatenate([*worlds, *(np.asarray(positions, np.float64) for positions in posed)])

@@ -30,7 +30,8 @@ def differences(held: Values, asked: Values) -> list[str]:
     """
     lines = list(_numbers("Scene", held["settings"], asked["settings"]))
     for kind, word in (("cloths", "cloth"), ("colliders", "collider")):
-        before, after = _by_key(held[kind]), _by_key(asked[kind])
+        before = _by_key(held[kind])
+        after = _renamed(before, _by_key(asked[kind]))
         lines += [f"{before[key]['name']} is no longer a {word}" for key in before if key not in after]
         lines += [f"{after[key]['name']} is a new {word}" for key in after if key not in before]
         for key in before:
@@ -42,6 +43,16 @@ def differences(held: Values, asked: Values) -> list[str]:
 def _by_key(entries: Iterable[Values]) -> dict[str, Values]:
     """Cloths are known by their cache key, which outlives renaming, colliders by name."""
     return {entry.get("key") or entry["name"]: entry for entry in entries}
+
+
+def _renamed(before: Mapping[str, Values], after: Mapping[str, Values]) -> dict[str, Values]:
+    """What is new takes the key of what is gone, one by one in their order: it has another name and may be the same."""
+    gone = [key for key in before if key not in after]
+    new = [key for key in after if key not in before]
+    if len(gone) != len(new):
+        return dict(after)
+    keys = dict(zip(new, gone, strict=True))
+    return {keys.get(key, key): entry for key, entry in after.items()}
 
 
 def _object(held: Values, asked: Values) -> Iterator[str]:

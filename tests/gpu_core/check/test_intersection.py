@@ -331,7 +331,7 @@ def test_a_check_that_is_kept_says_of_each_frame_what_a_new_one_says():
     counts = []
     for frame in (1, 2, 3, 1):
         cached = [(vertices * (1 + 0.1 * frame)).astype(np.float32)]
-        found = kept.findings(frame, cached)
+        found = kept.cached_findings(frame, cached)
         assert found == check_frame(scene, frame, cached)
         counts.append(len(found))
     assert counts[0] == counts[3] > 0 == counts[1]

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Does what Blender draws cross? The meshes that its dependency graph shows, as they render, before the exact check.
+
+The certificate of a frame is about the triangles that were simulated. Blender draws them, unless a modifier after the
+cache makes others of them, or a body renders otherwise than it was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+
+import bpy
+import numpy as np
+
+from ...gpu_core.check.scene_check import Finding, MeshCheck
+from ...gpu_core.scene.arrays import Array, IntArray
+from ..scene import mesh as mesh_arrays
+from ..scene import modifier, retiming
+from ..scene.gather import FrameRange, members
+from ..scene.reader import evaluated_mesh, to_world
+from ..scene.render_settings import as_rendered, differs
+
+
+def findings(context: bpy.types.Context, frames: FrameRange) -> Iterator[tuple[int, list[Finding]]]:
+    """Each frame of the animation in this range with what crosses in it.
+
+    Cloth against itself and against all else; bodies among themselves are not looked at. The current frame and all
+    modifiers are put back. Raises SceneError.
+    """
+    scene = context.scene
+    present = members(scene)
+    cloths = [item for item in present.cloths if modifier.find(item) is not None]
+    bodies = [item for item in present.colliders if item.type == "MESH"]
+    before = scene.frame_current, scene.frame_subframe
+    try:
+        with ExitStack() as undo:
+            undo.enter_context(retiming.unstretched(scene))
+            undo.enter_context(as_rendered(scene, [*cloths, *bodies]))
+            for frame in range(frames[0], frames[1] + 1):
+                scene.frame_set(frame)
+                yield frame, _findings(context.evaluated_depsgraph_get(), frame, cloths, bodies)
+    finally:
+        scene.frame_set(before[0], subframe=before[1])
+
+
+def changed_after(scene: bpy.types.Scene, item: bpy.types.Object) -> str:
+    """What makes Blender draw other triangles of this object than were simulated, in words, or nothing."""
+    if item.taffeta.role == "COLLIDER":
+        return "it renders otherwise than the viewport shows it" if differs(scene, item) else ""
+    after = list(item.modifiers)[modifier.place(item) + 1 :]
+    names = [entry.name for entry in after if entry.show_render and entry.type not in modifier.SHAPELESS]
+    return f"{', '.join(names)} after the cache" if names else ""
+
+
+def mesh(
+    item: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame: int
+) -> tuple[Array, IntArray]:
+    """Vertices (N, 3) in the world, m, and triangles (T, 3) that Blender draws; equal places are one vertex."""
+    with evaluated_mesh(item, depsgraph, frame) as (evaluated, matrix):
+        points = mesh_arrays.positions(evaluated)
+        triangles = mesh_arrays.triangles(evaluated)
+        world = to_world(points, matrix)
+    if any(entry.show_viewport for entry in list(item.modifiers)[modifier.place(item) + 1 :]):
+        world, triangles = _merged(world, triangles)
+    return world, triangles
+
+
+def _merged(points: Array, triangles: IntArray) -> tuple[Array, IntArray]:
+    """Modifiers leave seams of two vertices in one place, which do not cross for it."""
+    places, inverse = np.unique(points, axis=0, return_inverse=True)
+    merged = inverse.reshape(-1)[triangles]
+    whole = (merged[:, 0] != merged[:, 1]) & (merged[:, 1] != merged[:, 2]) & (merged[:, 2] != merged[:, 0])
+    return places, merged[whole]
+
+
+def _findings(
+    depsgraph: bpy.types.Depsgraph,
+    frame: int,
+    cloths: Sequence[bpy.types.Object],
+    bodies: Sequence[bpy.types.Object],
+) -> list[Finding]:
+    drawn = [mesh(item, depsgraph, frame) for item in (*cloths, *bodies)]
+    names = [item.name for item in (*cloths, *bodies)]
+    check = MeshCheck(names, [len(points) for points, _ in drawn], [triangles for _, triangles in drawn], len(cloths))
+    return check.findings(frame, np.concatenate([points for points, _ in drawn])) if drawn else []
