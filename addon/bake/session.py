@@ -15,6 +15,7 @@ from typing import Any
 
 import bpy
 
+from ...gpu_core.bake import extension
 from ...gpu_core.bake.events import Cancelled, Checked, Done, Failed, Frame, to_json
 from ...gpu_core.bake.failure import failed
 from ...gpu_core.bake.process import BakeProcess
@@ -27,13 +28,14 @@ from ...gpu_core.files.job import JobError
 from ...gpu_core.files.job_writer import JobWriter
 from ...gpu_core.files.lock import require_free
 from ...gpu_core.files.program import program
+from ...gpu_core.scene.differences import differences
 from ...gpu_core.scene.scene import Scene, SceneError, Settings
 from ..cache import place, status, writeback
 from ..device.libraries import libraries
 from ..live import session as live
 from ..live.state import Occurrence
 from ..scene import keys, render_job
-from ..scene.gather import FrameRange, cloth_objects, gather_by_frame
+from ..scene.gather import FrameRange, cloth_objects, gather_by_frame, own_cloths
 from .state import BakeState, Effect, Ended, Event, Happening, Phase, Read, transition
 
 IDLE_WAIT = 0.02  #: s between two looks at the worker, where a caller waits
@@ -66,7 +68,10 @@ class Bake:
         every = cloth_objects(scene)
         if not every:
             raise NothingToDoError("No object has the role Cloth: choose it in Properties > Physics > Taffeta")
-        cloths = every if order.cloths is None else list(order.cloths)
+        cloths = own_cloths(scene) if order.cloths is None else list(order.cloths)
+        if not cloths:
+            raise NothingToDoError("Every cloth is linked from another file: Object > Library Override > Make")
+        place.refuse_shared(cloths, scene)
         self.order = order
         self.state = BakeState(phase=Phase.READING)
         self.settings: Settings | None = None  #: of the scene, once it is read
@@ -83,7 +88,7 @@ class Bake:
         self._uids = {assigned[item.name_full]: item.session_uid for item in cloths}
         self._job = JobWriter(handover.incoming(self.folder))  # until the worker has the lock, and takes it in
         self._reading: Generator[float, None, Scene] | None = gather_by_frame(
-            context, order.frames, order.cloths, into=self._job
+            context, order.frames, cloths, into=self._job
         )
         self._process: BakeProcess | None = None
         self._last_words: Event | None = None
@@ -249,10 +254,17 @@ EFFECTS = {
 
 def _require_same(folder: Path, content: Mapping[str, Any]) -> None:
     """Raises StaleError, which names what differs, where the frames so far are of another scene than the one that
-    `job.describe` described so."""
+    `job.describe` described so. The range may end elsewhere."""
     state, reason, _ = cache.inspect(folder, job.digest_of(content), program())
-    if state is CacheState.STALE:
-        reason = status.why_stale(cache.read_contents(folder), content) or reason
+    if state is not CacheState.STALE:
+        return
+    contents = cache.read_contents(folder)
+    if contents.program != program() or not contents.scene:
+        raise StaleError(f"This bake cannot be resumed: {reason}", "Bake from the start")
+    longer = contents.frame_end != content["settings"]["frame_end"]
+    before, after = (extension.numbers(entry) if longer else entry for entry in (contents.scene, content))
+    reason = status.in_brief(differences(before, after))
+    if reason:  # otherwise the worker compares the motions, frame by frame
         raise StaleError(f"This bake cannot be resumed: {reason}", "Bake from the start")
 
 

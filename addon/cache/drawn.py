@@ -53,9 +53,7 @@ def changed_after(scene: bpy.types.Scene, item: bpy.types.Object) -> str:
     return f"{', '.join(names)} after the cache" if names else ""
 
 
-def mesh(
-    item: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame: int
-) -> tuple[Array, IntArray]:
+def mesh(item: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame: int) -> tuple[Array, IntArray]:
     """Vertices (N, 3) in the world, m, and triangles (T, 3) that Blender draws; equal places are one vertex."""
     with evaluated_mesh(item, depsgraph, frame) as (evaluated, matrix):
         points = mesh_arrays.positions(evaluated)

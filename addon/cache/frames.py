@@ -25,6 +25,7 @@ MENDS = {
     CacheState.PARTIAL: "Resume the bake",
     CacheState.STALE: "Bake again",
     CacheState.CORRUPT: "Resume the bake, which keeps what is good, or bake again",
+    CacheState.HIDDEN: "Play it: the button is in the Cache panel",
 }
 
 

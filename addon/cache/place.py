@@ -52,7 +52,7 @@ def target(scene: bpy.types.Scene, blend: Path | None = None, cloths: Sequence[b
         SceneError: no place can be derived, because the .blend was never saved.
     """
     whole, every = _whole(scene, blend), cloth_objects(scene)
-    if cloths is None or len(cloths) == len(every):
+    if cloths is None or len(cloths) == len([cloth for cloth in every if cloth.library is None]):
         return whole
     keys = assign(every)
     chosen = sorted(keys[cloth.name_full] for cloth in cloths)
@@ -120,6 +120,39 @@ def attached(cloths: Iterable[bpy.types.Object]) -> dict[Path, list[bpy.types.Ob
     return folders
 
 
+def lies_in(scene: bpy.types.Scene, cloth: bpy.types.Object) -> Path | None:
+    """Where frames of this cloth lie that no modifier plays: the file was closed, or undone, in the midst of a bake."""
+    every = cloth_objects(scene)
+    key = assign(every)[cloth.name_full]
+    with suppress(SceneError):
+        for folder in (target(scene), target(scene, cloths=[cloth])):
+            with suppress(CacheError):
+                if key in cache.read_contents(folder).points and not foreign(folder, scene):
+                    return folder
+    return None
+
+
+def shared(cloth: bpy.types.Object, scene: bpy.types.Scene) -> str:
+    """The other scene of this file whose bake this cloth plays, where it is in both; or nothing."""
+    folder = played(cloth)
+    if folder is None or not (folder / JOB / OWNER).is_file() or foreign(folder, scene) == "":
+        return ""
+    others = [other for other in bpy.data.scenes if other != scene and cloth.name_full in other.objects]
+    return next((other.name for other in others if not foreign(folder, other)), "")
+
+
+def refuse_shared(cloths: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> None:
+    """Raises SceneError where a cloth plays the bake of another scene, which would lose it: it has one modifier."""
+    for cloth in cloths:
+        other = shared(cloth, scene)
+        if other:
+            raise SceneError(
+                cloth.name,
+                f"it is in the scene {other} too and plays the bake of that one",
+                "Make it single user here (Object > Relations > Make Single User > Object), or free it there",
+            )
+
+
 def current(scene: bpy.types.Scene) -> Path:
     """The folder of the last bake: what the modifiers play, else where a bake would go. Raises SceneError."""
     return next(iter(attached(cloth_objects(scene))), None) or target(scene)
@@ -184,7 +217,7 @@ def move(folder: Path, to: Path) -> None:
 
 def all_of(scene: bpy.types.Scene) -> list[Path]:
     """Every folder with a bake of this scene, whether a cloth plays it or not; parts before the whole."""
-    folders = set(attached(cloth_objects(scene)))
+    folders = set(attached(cloth for cloth in cloth_objects(scene) if cloth.library is None))
     with suppress(SceneError):
         folders.add(target(scene))
     for folder in list(folders):

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What each cloth's cache is worth, kept in memory: looked up on the disk after bakes and clicks, never to draw.
 
-A cache is stale as soon as a number differs from what it was baked with; that is compared while drawing. Whether a mesh
-or a motion differs only reading the scene can tell, which `check` does.
+A cache is stale as soon as a number differs from what it was baked with; that is compared while drawing, as is all that
+costs nothing to know: whether the file is there, the modifier plays it, and the mesh has its vertices. Whether a mesh or
+a motion differs only reading the scene can tell, which `check` does. A range that has become shorter makes no cache
+stale, and one that has become longer leaves the rest to be baked.
 """
 
 from __future__ import annotations
@@ -24,9 +26,9 @@ from ...gpu_core.files.disk import DiskError
 from ...gpu_core.files.program import program
 from ...gpu_core.scene.differences import differences
 from ...gpu_core.scene.scene import SceneError
-from ..scene import modifier, roster
+from ..scene import modifier, retiming, roster
 from ..scene.gather import Members, cloth_objects, gather, gather_numbers
-from . import place
+from . import drawn, place, playback
 
 REASONS_SHOWN = 3
 
@@ -49,19 +51,25 @@ MISSING = Held(CacheState.MISSING, "Not baked")
 
 _held: dict[Path, Held] = {}
 _folders: dict[str, Path] = {}  #: path as the modifier stores it → folder; resolving paths is too slow for drawing
+_unplayed: dict[int, Path] = {}  #: session_uid of a cloth without a modifier → where frames of it lie
 
 
 def look(scene: bpy.types.Scene) -> None:
     """Find out what the caches of the scene are worth. Reads headers, sizes and reports."""
     _held.clear()
     _folders.clear()
+    _unplayed.clear()
     for cloth in cloth_objects(scene):
         own = modifier.find(cloth)
-        folder = place.played(cloth)
-        if own is not None and folder is not None:
+        folder = place.played(cloth) if own is not None else place.lies_in(scene, cloth)
+        if folder is None:
+            continue
+        if own is not None:
             _folders[own.filepath] = folder
-            if folder not in _held:
-                _held[folder] = _look_at(folder, scene)
+        else:
+            _unplayed[cloth.session_uid] = folder
+        if folder not in _held:
+            _held[folder] = _look_at(folder, scene)
 
 
 def _look_at(folder: Path, scene: bpy.types.Scene) -> Held:
@@ -87,19 +95,25 @@ def held(cloth: bpy.types.Object) -> Held:
     """What this cloth's cache is worth, as far as memory knows. Cheap enough for drawing."""
     own = modifier.find(cloth)
     if own is None:
-        return MISSING
+        return _held.get(_unplayed.get(cloth.session_uid, Path()), MISSING)
     return _held.get(_folders.get(own.filepath, Path()), replace(MISSING, reason="Its cache has not been looked at"))
 
 
 def of(scene: bpy.types.Scene, cloth: bpy.types.Object) -> tuple[CacheState, str]:
     """(state, reason in words) of this cloth's cache for the scene as it is now. Cheap enough for drawing."""
-    return _worth(held(cloth), scene, roster.members(scene), {})
+    return _worth(cloth, scene, roster.members(scene), {})
 
 
 def every(scene: bpy.types.Scene) -> list[tuple[bpy.types.Object, CacheState, str]]:
     """Every cloth of the scene with its `of`: one look at each object, one comparison a bake."""
     present, reasons = roster.members(scene), dict[int, str]()
-    return [(cloth, *_worth(held(cloth), scene, present, reasons)) for cloth in present.cloths]
+    return [(cloth, *_worth(cloth, scene, present, reasons)) for cloth in present.cloths]
+
+
+def left(scene: bpy.types.Scene) -> bool:
+    """Is there a bake that can go on: interrupted, damaged, or shorter than the range is now?"""
+    resumable = (CacheState.PARTIAL, CacheState.CORRUPT)
+    return any(state in resumable or _rest(held(cloth), scene) for cloth, state, _ in every(scene))
 
 
 def in_words(cloth: bpy.types.Object, state: CacheState, reason: str) -> str:
@@ -108,16 +122,46 @@ def in_words(cloth: bpy.types.Object, state: CacheState, reason: str) -> str:
     return text if text.startswith(f"{cloth.name}: ") else f"{cloth.name}: {text}"
 
 
-def _worth(found: Held, scene: bpy.types.Scene, present: Members, reasons: dict[int, str]) -> tuple[CacheState, str]:
+def _worth(
+    cloth: bpy.types.Object, scene: bpy.types.Scene, present: Members, reasons: dict[int, str]
+) -> tuple[CacheState, str]:
     """reasons: why a bake is stale, by the identity of its contents; what is missing is added."""
+    found = held(cloth)
     contents = found.contents
     if contents is None or found.state in (CacheState.MISSING, CacheState.CORRUPT, CacheState.STALE):
         return found.state, found.reason
     if id(contents) not in reasons:
-        numbers = gather_numbers(scene, present, contents.points, colliders_of(contents))
+        frames = contents.frame_start, contents.frame_end
+        numbers = gather_numbers(scene, present, contents.points, colliders_of(contents), frames)
         reasons[id(contents)] = why_stale(contents, numbers)
-    reason = reasons[id(contents)]
-    return (CacheState.STALE, reason) if reason else (found.state, found.reason)
+    reason = reasons[id(contents)] or playback.other_mesh(cloth, contents)
+    if reason:
+        return CacheState.STALE, reason
+    hidden = playback.hidden(cloth)
+    if hidden:
+        return CacheState.HIDDEN, f"{hidden} ({found.reason})"
+    return _in_range(found, contents, scene)
+
+
+def _in_range(found: Held, contents: Contents, scene: bpy.types.Scene) -> tuple[CacheState, str]:
+    """Of the frames that the scene shows now."""
+    first, last = retiming.frame_range(scene)
+    if first < contents.frame_start:
+        return CacheState.STALE, f"It begins at frame {contents.frame_start}, the scene at frame {first}"
+    if _rest(found, scene):
+        return (
+            CacheState.PARTIAL,
+            f"{found.frames} of {last - contents.frame_start + 1} frames: the range is longer now",
+        )
+    if found.state is CacheState.PARTIAL and last < contents.frame_start + found.frames:
+        return CacheState.READY, f"{found.frames} frames, all that the range shows"
+    return found.state, found.reason
+
+
+def _rest(found: Held, scene: bpy.types.Scene) -> bool:
+    """Has the range become longer than the bake?"""
+    contents = found.contents
+    return contents is not None and found.frames > 0 and retiming.frame_range(scene)[1] > contents.frame_end
 
 
 def colliders_of(contents: Contents) -> list[str]:
@@ -129,7 +173,11 @@ def why_stale(contents: Contents, asked: Mapping[str, Any]) -> str:
     """The first differences between a cache and a scene, or nothing where they agree or the cache is too old to say."""
     if not contents.scene:
         return ""
-    lines = differences(contents.scene, asked)
+    return in_brief(differences(contents.scene, asked))
+
+
+def in_brief(lines: Sequence[str]) -> str:
+    """The first of these differences, or nothing."""
     more = f" and {len(lines) - REASONS_SHOWN} more" if len(lines) > REASONS_SHOWN else ""
     return "; ".join(lines[:REASONS_SHOWN]) + more
 
@@ -143,7 +191,8 @@ def check(context: bpy.types.Context) -> None:
             continue
         try:
             cache.verify(folder)
-            asked = job.describe(gather(context, simulated=simulated, played=colliders_of(found.contents)))
+            frames = found.contents.frame_start, found.contents.frame_end
+            asked = job.describe(gather(context, frames, simulated, colliders_of(found.contents)))
             reason = why_stale(found.contents, asked)
         except (CacheError, DiskError) as error:
             _held[folder] = replace(found, state=CacheState.CORRUPT, reason=error.problem)
@@ -152,6 +201,30 @@ def check(context: bpy.types.Context) -> None:
         else:
             if reason:
                 _held[folder] = replace(found, state=CacheState.STALE, reason=reason)
+    if all(entry.state is not CacheState.STALE for entry in _held.values()):
+        _judge(context)
+
+
+def _judge(context: bpy.types.Context) -> None:
+    """Whether what Blender draws of the baked frames crosses, into their certificates."""
+    caches = [entry for entry in _held.values() if entry.frames and entry.contents is not None]
+    ends = [
+        (entry.contents.frame_start, entry.contents.frame_start + entry.frames - 1)
+        for entry in caches
+        if entry.contents
+    ]
+    if not ends:
+        return
+    seen = dict(drawn.findings(context, (min(first for first, _ in ends), max(last for _, last in ends))))
+    for folder, entry in list(_held.items()):
+        judged = [
+            replace(
+                known, drawn=len(seen[known.frame]), drawn_findings=tuple(map(str, seen[known.frame][:REASONS_SHOWN]))
+            )
+            for known in entry.certificates
+            if known.frame in seen
+        ]
+        _held[folder] = replace(entry, certificates=tuple(judged))
 
 
 def certify(folder: Path, reports: Sequence[Mapping[str, Any]], line: Mapping[str, Any]) -> None:

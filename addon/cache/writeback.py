@@ -30,7 +30,11 @@ def attach(cloths: Mapping[str, bpy.types.Object], frame_start: int, folder: Pat
 
 def detach(scene: bpy.types.Scene) -> int:
     """Remove our modifiers from the scene's cloths; the number removed."""
-    found = [(item, own) for item in cloth_objects(scene) if (own := modifier.find(item)) is not None]
+    found = [
+        (item, own)
+        for item in cloth_objects(scene)
+        if (own := modifier.find(item)) is not None and item.library is None and not cache_place.shared(item, scene)
+    ]
     for item, own in found:
         velocity.remove(item)
         item.modifiers.remove(own)

@@ -37,7 +37,9 @@ def assign(cloths: Iterable[bpy.types.Object]) -> dict[str, str]:
 
 def scene_key(scene: bpy.types.Scene) -> str:
     """The folder name of this scene; no other scene of the file has it."""
-    return _different({other.name_full: (other.session_uid, other.taffeta.cache_key) for other in bpy.data.scenes})[scene.name_full]
+    return _different({other.name_full: (other.session_uid, other.taffeta.cache_key) for other in bpy.data.scenes})[
+        scene.name_full
+    ]
 
 
 def settle(cloths: Iterable[bpy.types.Object]) -> None:

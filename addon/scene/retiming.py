@@ -14,8 +14,6 @@ from contextlib import contextmanager
 import bpy
 
 
-
-
 def frame_range(scene: bpy.types.Scene) -> tuple[int, int]:
     """First and last frame of the animation that the scene's range shows."""
     pace = scene.render.frame_map_old / scene.render.frame_map_new

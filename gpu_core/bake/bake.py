@@ -22,6 +22,7 @@ from ..files.lock import locked
 from ..scene.scene import BackendName, Scene
 from .beginning import Beginning, beginning
 from .events import BakeEvent, Cancelled, Checked, Done, Frame, Start, Warn, Working
+from .extension import extended
 from .memory import peak_memory
 from .process import BakeProcess
 
@@ -49,7 +50,8 @@ def bake(
     Args:
         job: folder written by `job.save`; one that was left in `handover.incoming` of the cache is taken in.
         cache: folder of ours for the frames; made where it is missing, an earlier bake in it is replaced.
-        resume: go on after the last good frame instead; the result has the same bytes as an unbroken bake.
+        resume: go on after the last good frame instead; the result has the same bytes as an unbroken bake. The range
+            may have another end than the bake so far.
         keep: so many first frames of the cache stay, whatever scene they are of, and the bake begins at the last of
             them (`continuation`); 0 begins at the start.
         backend: where the solver runs, in place of what the job says.
@@ -74,11 +76,12 @@ def bake(
     digest = job_folder.digest(job)
     folder.prepare(cache)
     with locked(cache):
+        earlier = extended(cache / folder.JOB, job) if resume else ""
         if handover.is_incoming(job, cache):
             job = handover.adopt(job, cache)
         scene = job_folder.load(job)
         device = select(backend or scene.settings.backend)
-        begin = beginning(cache, digest, device.name, resume, keep)
+        begin = beginning(cache, digest, device.name, resume, keep, earlier, scene.settings.frames)
         on_event(Start(scene.settings.frames, device.name, device.device))
         for text in begin.warnings:
             on_event(Warn(text))
@@ -88,6 +91,8 @@ def bake(
                 on_event(Warn(text))
             if begin.state:
                 simulator.restore(begin.state)
+            if begin.state and earlier not in ("", digest):
+                checkpoint.save(cache, begin.done, scene.settings.frames, digest, begin.state)
             writer = _writer(scene, cache, device.name, begin)
         with closing(FrameChecker(job, cache, scene.settings.frame_start)) if check else nullcontext() as checker:
             if not begin.complete and not _run(simulator, writer, checker, on_event, cancelled, begin.done):

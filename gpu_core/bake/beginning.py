@@ -30,8 +30,13 @@ class Beginning:
     warnings: tuple[str, ...] = ()
 
 
-def beginning(cache: Path, digest: str, device: str, resume: bool, keep: int) -> Beginning:
+def beginning(
+    cache: Path, digest: str, device: str, resume: bool, keep: int, earlier: str = "", most: int | None = None
+) -> Beginning:
     """For a bake of the scene with this digest on a device of this name. Use inside `locked`.
+
+    earlier: digest of the same scene over another range (`extension`), which the cache may be of as well. most: frames
+    of the range, where it may be shorter than that.
 
     Raises:
         StaleError: it resumes, and the cache is of another scene or solver.
@@ -39,14 +44,15 @@ def beginning(cache: Path, digest: str, device: str, resume: bool, keep: int) ->
         CacheError: it resumes, and what is there cannot be relied on. DiskError.
     """
     if resume:
-        return _resumed(cache, digest, device)
+        return _resumed(cache, digest, device, earlier, most)
     frames, wrong = sound(cache) if keep else (0, "")
     if frames < keep and wrong:
         raise CacheError(wrong, "Bake from the start")
     return Beginning(done=keep, kept=keep)
 
 
-def _resumed(cache: Path, digest: str, device: str) -> Beginning:
+def _resumed(cache: Path, asked: str, device: str, earlier: str, most: int | None) -> Beginning:
+    digest = _digest_of(cache, asked, earlier)
     state, reason, _ = inspect(cache, digest, program())
     if state is CacheState.MISSING:
         return Beginning()
@@ -56,11 +62,11 @@ def _resumed(cache: Path, digest: str, device: str) -> Beginning:
     if digest != contents.digest or contents.program != program():
         raise StaleError(reason, ANEW)
     frames, wrong = sound(cache)
-    if state is CacheState.READY and not wrong:
+    if state is CacheState.READY and not wrong and digest == asked:
         return _complete(cache, frames, reason)
     if frames < contents.kept:
         raise CacheError(f"{wrong}, which an earlier bake made", ANEW)
-    done, saved = checkpoint.load(cache, digest, frames, contents.kept)
+    done, saved = checkpoint.load(cache, digest, min(frames, most or frames), contents.kept)
     warnings = []
     if wrong:
         where = f"frame {contents.frame_start + done - 1}" if done else "the start"
@@ -69,6 +75,14 @@ def _resumed(cache: Path, digest: str, device: str) -> Beginning:
         text = f"The frames so far were baked on {contents.backend}: on {device} the rest may differ"
         warnings.append(f"{text} in last digits")
     return Beginning(done or contents.kept, contents.kept, saved, warnings=tuple(warnings))
+
+
+def _digest_of(cache: Path, asked: str, earlier: str) -> str:
+    """The one of both that the cache is of, where it is of one."""
+    try:
+        return earlier if earlier and read_contents(cache).digest == earlier else asked
+    except CacheError:  # which is told by whoever looks at it
+        return asked
 
 
 def _complete(cache: Path, frames: int, reason: str) -> Beginning:

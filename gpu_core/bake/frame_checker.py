@@ -35,7 +35,9 @@ def check(scene_check: SceneCheck, cache: Path, frame: int) -> dict[str, Any]:
     """The line of certificates.jsonl for a frame of the cache. Raises CacheError, DiskError."""
     began, scene = time.perf_counter(), scene_check.scene
     index = frame - scene.settings.frame_start
-    found = scene_check.cached_findings(frame, [read_frames(frames_path(cache, c.cache_key))[index] for c in scene.cloths])
+    found = scene_check.cached_findings(
+        frame, [read_frames(frames_path(cache, c.cache_key))[index] for c in scene.cloths]
+    )
     return {
         "frame": frame,
         "intersections": len(found),

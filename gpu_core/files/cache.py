@@ -31,6 +31,7 @@ class CacheState(Enum):
     STALE = "stale"  #: whole or partial, but of another scene or other settings
     CORRUPT = "corrupt"  #: damaged, or not ours
     MISSING = "missing"  #: nothing baked here
+    HIDDEN = "hidden"  #: ready or partial, but Blender does not show it
 
 
 @dataclass(frozen=True)

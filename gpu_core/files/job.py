@@ -87,7 +87,7 @@ def save(scene: Scene, folder: Path) -> None:
 def parts(scene: Scene) -> Iterator[tuple[str, Callable[[BinaryIO], None]]]:
     """The files of a job folder but job.json: the name of each, and what writes it."""
     for index, cloth in enumerate(scene.cloths):
-        yield f"cloth_{index:03}.npz", _npz_writer(_cloth_arrays(cloth))
+        yield f"cloth_{index:03}.npz", _npz_writer(cloth_arrays(cloth))
     for index, collider in enumerate(scene.colliders):
         arrays = _collider_arrays(collider)
         yield f"collider_{index:03}_triangles.npy", _npy_writer(arrays["triangles"])
@@ -161,7 +161,7 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
                 "key": cloth.key,
                 "thickness": float(cloth.thickness),
                 "material": plain(cloth.material),
-                "arrays": _array_digests(_cloth_arrays(cloth)),
+                "arrays": _array_digests(cloth_arrays(cloth)),
             }
             for cloth in scene.cloths
         ],
@@ -207,7 +207,8 @@ def _array_digest(array: npt.NDArray[Any]) -> str:
     return digest_of_hash(content)
 
 
-def _cloth_arrays(cloth: Cloth) -> dict[str, Any]:
+def cloth_arrays(cloth: Cloth) -> dict[str, Any]:
+    """The arrays of a cloth that are there, as they are stored, by their names in `CLOTH_ARRAYS`."""
     pins = cloth.pins
     arrays: dict[str, Any] = {
         "triangles": cloth.triangles,

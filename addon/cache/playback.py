@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Does Blender show a cloth's frames? What of it costs nothing to know, for every draw."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import bpy
+
+from ...gpu_core.files.cache import Contents
+from ..scene import modifier
+
+
+def hidden(cloth: bpy.types.Object) -> str:
+    """Why Blender does not show the frames, in words, or nothing where it does."""
+    own = modifier.find(cloth)
+    if own is None:
+        return "No modifier plays it"
+    if not own.show_viewport or not own.show_render:
+        where = "viewport" if not own.show_viewport else "render"
+        return f"Its modifier “{modifier.NAME}” is switched off in the {where}"
+    if own.factor < 1.0 or own.vertex_group:
+        return f"Its modifier “{modifier.NAME}” is blended: influence 1 and no vertex group show it whole"
+    if (own.cache_format, own.time_mode, own.play_mode) != ("PC2", "FRAME", "SCENE") or own.frame_scale != 1.0:
+        return f"Its modifier “{modifier.NAME}” plays at other times than it was baked for"
+    if not os.path.isfile(bpy.path.abspath(own.filepath, library=cloth.library)):
+        return f"Its file {bpy.path.basename(own.filepath)} is gone"
+    return ""
+
+
+def other_mesh(cloth: bpy.types.Object, contents: Contents) -> str:
+    """Why the frames are of another mesh, in words, or nothing. Blender plays such a cache as no motion at all."""
+    own, count = modifier.find(cloth), len(cloth.data.vertices)
+    key = Path(bpy.path.basename(own.filepath)).stem if own is not None else cloth.taffeta.cloth.cache_key
+    points = contents.points.get(key)
+    if points is None or points == count or cloth.mode == "EDIT":
+        return ""
+    return f"The mesh has {count} vertices, the cache {points}"
