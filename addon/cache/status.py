@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What each cloth's cache is worth, kept in memory: looked up on the disk after bakes and clicks, never to draw.
 
-A cache is stale as soon as a number differs from what it was baked with; that is compared while drawing, as is all that
-costs nothing to know: whether the file is there, the modifier plays it, and the mesh has its vertices. Whether a mesh or
-a motion differs only reading the scene can tell, which `check` does. A range that has become shorter makes no cache
-stale, and one that has become longer leaves the rest to be baked.
+A cache is stale as soon as a number differs from what it was baked with; that is compared while drawing, as is all
+that costs nothing to know: whether the file is there, the modifier plays it, and the mesh has its vertices. Whether a
+mesh or a motion differs only reading the scene can tell, which `check` does. A range that has become shorter makes no
+cache stale, and one that has become longer leaves the rest to be baked.
 """
 
 from __future__ import annotations

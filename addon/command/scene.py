@@ -177,7 +177,7 @@ def _frames_to_check(asked: FrameRange | None, start: int, done: int) -> FrameRa
 
 def _check_frames(scene: Scene, folder: Path, frames: FrameRange, report: Report) -> None:
     start, scene_check = scene.settings.frame_start, SceneCheck(scene)
-    drawn = {frame: found for frame, found in drawn_findings(bpy.context, frames)}
+    drawn = dict(drawn_findings(bpy.context, frames))
     caches = [cache.read_frames(cache.frames_path(folder, cloth.cache_key)) for cloth in scene.cloths]
     reports = {line["frame"]: line for line in json_lines.read(folder / cache.REPORTS)}
     verdicts: list[dict[str, Any]] = []

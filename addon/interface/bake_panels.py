@@ -23,6 +23,7 @@ ICONS = {
     CacheState.STALE: "FILE_REFRESH",
     CacheState.CORRUPT: "ERROR",
     CacheState.MISSING: "REMOVE",
+    CacheState.HIDDEN: "HIDE_ON",
 }
 BAKING = "Being baked"
 FRAMES_SHOWN = 8

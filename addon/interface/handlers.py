@@ -13,7 +13,7 @@ from ..cache import status
 from ..live import display
 from ..live import session as live
 from ..live.state import Occurrence
-from ..scene import keys, roster, triangulation
+from ..scene import keys, modifier, roster, triangulation
 from ..scene.gather import cloth_objects
 
 
@@ -53,7 +53,7 @@ def _after_save(*_: object) -> None:
 @bpy.app.handlers.persistent
 def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """A modifier may have come after a cache, or gone."""
-    if depsgraph.id_type_updated("OBJECT") and session.current is None:
+    if depsgraph.id_type_updated("OBJECT") and modifier.are_the_users():
         for cloth in roster.members(scene).cloths:
             if cloth.library is None:
                 triangulation.settle(cloth)

@@ -63,8 +63,8 @@ def gather(
 
     Args:
         frames: first and last frame of the animation; None takes what the scene's range shows.
-        simulated: the cloths that are simulated; None takes all that are not linked. The others act as colliders where they play a cache,
-            and otherwise take no part.
+        simulated: the cloths that are simulated; None takes all that are not linked. The others act as colliders where
+            they play a cache, and otherwise take no part.
         played: names of the others that may act as colliders; None: all of them.
         into: takes the frames, as a `JobWriter` does, which can commit afterwards; it is closed where reading fails.
             None: what is large lies in Blender's temporary folder for as long as the scene is in use.

@@ -68,10 +68,29 @@ def play(own: bpy.types.MeshCacheModifier, path: str, frame_start: int) -> None:
 def suspended(modifiers: Iterable[bpy.types.Modifier]) -> Iterator[None]:
     """Switch modifiers off in the viewport (what evaluation in Blender's main depsgraph reads), then back on."""
     shown = [modifier for modifier in modifiers if modifier.show_viewport]
-    for modifier in shown:
-        modifier.show_viewport = False
+    with otherwise():
+        for modifier in shown:
+            modifier.show_viewport = False
+        try:
+            yield
+        finally:
+            for modifier in shown:
+                modifier.show_viewport = True
+
+
+_otherwise = 0  # how many ask for it
+
+
+@contextmanager
+def otherwise() -> Iterator[None]:
+    """While it lasts, modifiers show otherwise than the user has them: nobody may put them right."""
+    global _otherwise
+    _otherwise += 1
     try:
         yield
     finally:
-        for modifier in shown:
-            modifier.show_viewport = True
+        _otherwise -= 1
+
+
+def are_the_users() -> bool:
+    return _otherwise == 0

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import bpy
+
+from . import modifier
 
 LEVELS = ("MULTIRES", "SUBSURF")
 
@@ -16,14 +18,17 @@ LEVELS = ("MULTIRES", "SUBSURF")
 def as_rendered(scene: bpy.types.Scene, items: Iterable[bpy.types.Object]) -> Iterator[None]:
     """While it lasts, the modifiers of these objects, and Simplify, are in the viewport what they are in a render."""
     before: list[tuple[Any, str, Any]] = []
-    try:
+    with modifier.otherwise(), ExitStack() as undo:
+        undo.callback(_put_back, before)
         for owner, name, value in _changes(scene, items):
             before.append((owner, name, getattr(owner, name)))
             setattr(owner, name, value)
         yield
-    finally:
-        for owner, name, value in reversed(before):
-            setattr(owner, name, value)
+
+
+def _put_back(before: list[tuple[Any, str, Any]]) -> None:
+    for owner, name, value in reversed(before):
+        setattr(owner, name, value)
 
 
 def differs(scene: bpy.types.Scene, item: bpy.types.Object) -> bool:

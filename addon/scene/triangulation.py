@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The triangles that the solver knows, in what Blender draws.
 
-Blender cuts faces of more than three corners as they are in each frame: it turns a quad's diagonal where the quad folds
-and cuts n-gons anew, so it would draw other triangles than were simulated. Geometry nodes before our cache cut them once
-and for all: by the order of their corners, and n-gons as they are at rest. They move no vertex, so the cache plays on.
-What refines faces after the cache, as Subdivision does, gets the artist's own faces.
+Blender cuts faces of more than three corners as they are in each frame: it turns a quad's diagonal where the quad
+folds and cuts n-gons anew, so it would draw other triangles than were simulated. Geometry nodes before our cache cut
+them once and for all: by the order of their corners, and n-gons as they are at rest. They move no vertex, so the cache
+plays on. What refines faces after the cache, as Subdivision does, gets the artist's own faces.
 """
 
 from __future__ import annotations
@@ -91,17 +91,18 @@ def shown(cloth: bpy.types.Object) -> Iterator[None]:
     """While it lasts, the cloth is evaluated in triangles, whether it was baked before or not."""
     held = find(cloth)
     flags = (held.show_viewport, held.show_render) if held is not None else ()
-    attach(cloth)
-    own = find(cloth)
-    if own is not None:
-        own.show_viewport = True
-    try:
-        yield
-    finally:
-        if own is not None and flags:
-            own.show_viewport, own.show_render = flags
-        else:
-            remove(cloth)
+    with modifier.otherwise():
+        attach(cloth)
+        own = find(cloth)
+        if own is not None:
+            own.show_viewport = True
+        try:
+            yield
+        finally:
+            if own is not None and flags:
+                own.show_viewport, own.show_render = flags
+            else:
+                remove(cloth)
 
 
 def order(cut_triangles: IntArray, drawn: IntArray) -> tuple[IntArray, IntArray]:

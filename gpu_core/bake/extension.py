@@ -20,7 +20,7 @@ RANGE = frozenset({"frame_end"})
 
 
 def extended(before: Path, after: Path) -> str:
-    """The digest of the job in folder `before`, where that in `after` is the same in all frames that both have; or ""."""
+    """The digest of the job in folder `before`, where `after` is the same in all frames that both have; or nothing."""
     try:
         old, new = job.load(before), job.load(after)
     except (JobError, SceneError, OSError):
@@ -39,7 +39,7 @@ def same_beginning(old: Scene, new: Scene) -> bool:
 
 
 def numbers(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Of what `job.describe` says: without the last frame, and without the arrays, which are longer in a longer range."""
+    """Of what `job.describe` says: without the last frame, and without the arrays, as long as the range."""
     settings = {name: value for name, value in content["settings"].items() if name not in RANGE}
     objects = {
         kind: [{name: value for name, value in entry.items() if name != "arrays"} for entry in content[kind]]

@@ -49,10 +49,16 @@ def _renamed(before: Mapping[str, Values], after: Mapping[str, Values]) -> dict[
     """What is new takes the key of what is gone, one by one in their order: it has another name and may be the same."""
     gone = [key for key in before if key not in after]
     new = [key for key in after if key not in before]
-    if len(gone) != len(new):
+    if len(gone) != len(new) or any(_moved(before[a], after[b]) for a, b in zip(gone, new, strict=True)):
         return dict(after)
     keys = dict(zip(new, gone, strict=True))
     return {keys.get(key, key): entry for key, entry in after.items()}
+
+
+def _moved(held: Values, asked: Values) -> bool:
+    """Are both known to be of different shape or motion?"""
+    before, after = held.get("arrays"), asked.get("arrays")
+    return before is not None and after is not None and before != after
 
 
 def _object(held: Values, asked: Values) -> Iterator[str]:

@@ -66,7 +66,7 @@ def test_baking_again_gives_the_same_bytes_and_one_modifier(saved_scene):
     first = path.read_bytes()
     bpy.ops.taffeta.bake()
     assert path.read_bytes() == first
-    assert [entry.name for entry in bpy.data.objects["Cloth"].modifiers] == [modifier.NAME]
+    assert [entry.name for entry in bpy.data.objects["Cloth"].modifiers] == [modifier.TRIANGLES, modifier.NAME]
 
 
 def test_the_modifier_goes_behind_deformers_and_before_subdivision(saved_scene):
@@ -74,7 +74,7 @@ def test_the_modifier_goes_behind_deformers_and_before_subdivision(saved_scene):
     item.modifiers.new("Bend", "SIMPLE_DEFORM").angle = 0
     item.modifiers.new("Refine", "SUBSURF")
     bpy.ops.taffeta.bake()
-    assert [entry.name for entry in item.modifiers] == ["Bend", modifier.NAME, "Refine"]
+    assert [entry.name for entry in item.modifiers] == ["Bend", modifier.TRIANGLES, modifier.NAME, "Refine"]
 
 
 def test_it_stays_where_the_user_moved_it(saved_scene):
@@ -82,7 +82,7 @@ def test_it_stays_where_the_user_moved_it(saved_scene):
     bpy.ops.taffeta.bake()
     item.modifiers.new("Bend", "SIMPLE_DEFORM").angle = 0
     bpy.ops.taffeta.bake()
-    assert [entry.name for entry in item.modifiers] == [modifier.NAME, "Bend"]
+    assert [entry.name for entry in item.modifiers] == [modifier.TRIANGLES, modifier.NAME, "Bend"]
 
 
 @pytest.mark.parametrize("scale", [(1, 1, 1), (2, -1, 0.5)])
