@@ -34,7 +34,7 @@ from ..cache import place, status, writeback
 from ..device.libraries import libraries
 from ..live import session as live
 from ..live.state import Occurrence
-from ..scene import keys, render_job
+from ..scene import keys, modifier, render_job
 from ..scene.gather import FrameRange, cloth_objects, gather_by_frame, own_cloths
 from .state import BakeState, Effect, Ended, Event, Happening, Phase, Read, transition
 
@@ -348,6 +348,35 @@ def free(scene: bpy.types.Scene) -> int:
     finally:
         status.look(scene)
     return count
+
+
+def play(scene: bpy.types.Scene) -> int:
+    """Let each cloth show the frames that lie on the disk; the number of cloths. Raises CacheError, DiskError."""
+    count = 0
+    for cloth in own_cloths(scene):
+        folder = place.played(cloth) if modifier.find(cloth) is not None else place.lies_in(scene, cloth)
+        if folder is None:
+            continue
+        contents, assigned = cache.read_contents(folder), keys.assign(cloth_objects(scene))
+        key = assigned[cloth.name_full]
+        if key in contents.points:
+            writeback.attach({key: cloth}, contents.frame_start, folder)
+            count += 1
+    status.look(scene)
+    return count
+
+
+def would_replace(scene: bpy.types.Scene, after: int | None = None) -> str:
+    """What a bake of all cloth, or freeing it, takes away, in words; or nothing. Frames up to `after` stay."""
+    found = {id(held): held for cloth in cloth_objects(scene) if (held := status.held(cloth)).frames}
+    lines = []
+    for held in found.values():
+        first = held.contents.frame_start if held.contents else 0
+        lost = held.frames if after is None else first + held.frames - 1 - after
+        if lost > 0:
+            lines.append(f"{lost} frames of {', '.join(held.contents.points) if held.contents else 'a cache'}")
+    size = sum(held.size for held in found.values()) / 2**20
+    return f"{'; '.join(lines)} are lost ({size:.1f} MiB)" if lines else ""
 
 
 def remaining_text() -> str:

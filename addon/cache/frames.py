@@ -25,7 +25,6 @@ MENDS = {
     CacheState.PARTIAL: "Resume the bake",
     CacheState.STALE: "Bake again",
     CacheState.CORRUPT: "Resume the bake, which keeps what is good, or bake again",
-    CacheState.HIDDEN: "Play it: the button is in the Cache panel",
 }
 
 
@@ -101,7 +100,7 @@ def read(context: bpy.types.Context, cloth: bpy.types.Object) -> BakedFrames:
 
 
 def _trouble(cloth: bpy.types.Object, state: CacheState, reason: str) -> CacheError | None:
-    if state is CacheState.READY:
+    if state in (CacheState.READY, CacheState.HIDDEN):  # the frames are good, whatever Blender shows
         return None
     kind = StaleError if state is CacheState.STALE else CacheError
     return kind(f"The cache of {cloth.name} is {state.value}: {reason}", MENDS[state])

@@ -24,9 +24,15 @@ def hidden(cloth: bpy.types.Object) -> str:
         return f"Its modifier “{modifier.NAME}” is blended: influence 1 and no vertex group show it whole"
     if (own.cache_format, own.time_mode, own.play_mode) != ("PC2", "FRAME", "SCENE") or own.frame_scale != 1.0:
         return f"Its modifier “{modifier.NAME}” plays at other times than it was baked for"
-    if not os.path.isfile(bpy.path.abspath(own.filepath, library=cloth.library)):
-        return f"Its file {bpy.path.basename(own.filepath)} is gone"
     return ""
+
+
+def gone(cloth: bpy.types.Object) -> str:
+    """The name of the file that its modifier plays, where it is not there any more; or nothing."""
+    own = modifier.find(cloth)
+    if own is None or os.path.isfile(bpy.path.abspath(own.filepath, library=cloth.library)):
+        return ""
+    return bpy.path.basename(own.filepath)
 
 
 def other_mesh(cloth: bpy.types.Object, contents: Contents) -> str:

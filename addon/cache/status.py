@@ -130,6 +130,8 @@ def _worth(
     contents = found.contents
     if contents is None or found.state in (CacheState.MISSING, CacheState.CORRUPT, CacheState.STALE):
         return found.state, found.reason
+    if gone := playback.gone(cloth):
+        return CacheState.CORRUPT, f"{gone} is missing"
     if id(contents) not in reasons:
         frames = contents.frame_start, contents.frame_end
         numbers = gather_numbers(scene, present, contents.points, colliders_of(contents), frames)
@@ -203,6 +205,18 @@ def check(context: bpy.types.Context) -> None:
                 _held[folder] = replace(found, state=CacheState.STALE, reason=reason)
     if all(entry.state is not CacheState.STALE for entry in _held.values()):
         _judge(context)
+
+
+def drawn_troubles(scene: bpy.types.Scene) -> list[str]:
+    """What `check` found of crossings in what Blender draws, a line a bake."""
+    found = {id(entry): entry for cloth in cloth_objects(scene) if (entry := held(cloth)).certificates}
+    lines = []
+    for entry in found.values():
+        crossing = [known for known in entry.certificates if known.drawn]
+        if crossing:
+            count = f"{len(crossing)} of {len(entry.certificates)} frames cross as Blender draws them"
+            lines.append(f"{count}: {crossing[0].drawn_findings[0]}")
+    return lines
 
 
 def _judge(context: bpy.types.Context) -> None:

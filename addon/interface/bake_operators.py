@@ -55,7 +55,9 @@ class TAFFETA_OT_bake(Ticking):
     bl_idname = "taffeta.bake"
     bl_label = "Bake"
     bl_description = "Simulate the cloth of this scene over its frame range, in a process of its own"
-    bl_options = {"REGISTER", "UNDO"}
+    bl_options = {"UNDO"}  # not REGISTER: nothing that bakes may run from Adjust Last Operation
+
+    _asked = False  #: was it invoked in a window, and has the user said yes?
 
     resume: BoolProperty(
         name="Resume",
@@ -90,12 +92,16 @@ class TAFFETA_OT_bake(Ticking):
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if bpy.app.background or context.window is None:
             return self.execute(context)
-        if not self._start(context):
-            return {"CANCELLED"}
-        return self._run_beside(context, TICK)
+        self._asked = True
+        lost = "" if self.resume else session.would_replace(context.scene, self._frames_kept(context))
+        if lost:
+            return confirmed(self, context, event, "Bake over the cache?", lost, "Bake")
+        return self.execute(context)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         """Block until the bake is over: scripts and background mode, where no timer ever fires."""
+        if self._asked:
+            return self._run_beside(context, TICK) if self._start(context) else {"CANCELLED"}
         if not self._start(context):
             return {"CANCELLED"}
         assert session.current is not None
@@ -137,6 +143,10 @@ class TAFFETA_OT_bake(Ticking):
             self.report({"ERROR"}, str(error))
             return False
         return True
+
+    def _frames_kept(self, context: bpy.types.Context) -> int | None:
+        """The last frame that stays of what is there, or none."""
+        return context.scene.frame_current if self.from_current else None
 
     def _order(self, context: bpy.types.Context) -> session.Order:
         """Raises NothingToDoError."""
@@ -210,11 +220,17 @@ class TAFFETA_OT_free(Greyed):
     bl_description = (
         "Delete this scene's cache files and the modifiers that play them; undo cannot bring the files back"
     )
-    bl_options = {"REGISTER", "UNDO"}
+    bl_options = {"UNDO"}  # not REGISTER: nothing that deletes may run from Adjust Last Operation
 
     @classmethod
     def obstacle(cls, context: bpy.types.Context) -> str:
         return busy(context) or nothing_baked(context)
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if bpy.app.background or context.window is None:
+            return self.execute(context)
+        lost = session.would_replace(context.scene) or "The caches of this scene are deleted"
+        return confirmed(self, context, event, "Free the cache?", lost, "Free")
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
@@ -229,8 +245,11 @@ class TAFFETA_OT_free(Greyed):
 class TAFFETA_OT_check(Greyed):
     bl_idname = "taffeta.check"
     bl_label = "Check Caches"
-    bl_description = "Read the scene and every cached frame: which caches are stale, and why, and which are damaged"
-    bl_options = {"REGISTER"}
+    bl_description = (
+        "Read the scene and every cached frame: which caches are stale, and why, which are damaged, and whether "
+        "anything crosses as Blender draws and renders it"
+    )
+    bl_options = {"INTERNAL"}
 
     @classmethod
     def obstacle(cls, context: bpy.types.Context) -> str:
@@ -240,10 +259,32 @@ class TAFFETA_OT_check(Greyed):
         status.check(context)
         found = status.every(context.scene)
         bad = [status.in_words(*entry) for entry in found if entry[1] is not CacheState.READY]
+        bad += status.drawn_troubles(context.scene)
         for line in bad:
             self.report({"WARNING"}, line)
         if not bad:
-            self.report({"INFO"}, "Every cache is whole and of this scene")
+            self.report({"INFO"}, "Every cache is whole and of this scene, and nothing crosses as Blender draws it")
+        redraw(context)
+        return {"FINISHED"}
+
+
+class TAFFETA_OT_play(Greyed):
+    bl_idname = "taffeta.play"
+    bl_label = "Play Cache"
+    bl_description = "Let the cloth of this scene show the frames that lie on the disk"
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return no_cloth(context) or busy(context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        try:
+            count = session.play(context.scene)
+        except (CacheError, DiskError) as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        self.report({"INFO"}, f"{count} {'cloth plays its' if count == 1 else 'cloths play their'} frames")
         redraw(context)
         return {"FINISHED"}
 
@@ -286,6 +327,7 @@ CLASSES = (
     TAFFETA_OT_pause,
     TAFFETA_OT_free,
     TAFFETA_OT_check,
+    TAFFETA_OT_play,
     TAFFETA_OT_open_cache,
     TAFFETA_OT_copy_report,
 )
@@ -301,6 +343,15 @@ def redraw(context: bpy.types.Context) -> None:
                     region.tag_redraw()
     # No screen has the status bar among its areas. It redraws itself when the name of a view layer changes.
     bpy.msgbus.publish_rna(key=(bpy.types.ViewLayer, "name"))
+
+
+def confirmed(
+    operator: bpy.types.Operator, context: bpy.types.Context, event: bpy.types.Event, title: str, lost: str, yes: str
+) -> set[str]:
+    """Ask before something is lost; Blender calls `execute` where the user says yes."""
+    return context.window_manager.invoke_confirm(
+        operator, event, title=title, message=lost, confirm_text=yes, icon="WARNING"
+    )
 
 
 def _severity(state: BakeState) -> set[str]:

@@ -64,9 +64,6 @@ class TAFFETA_PT_solver(ClothPanel, bpy.types.Panel):
         layout.prop(chosen, "cache_folder")
 
 
-RESUMABLE = (CacheState.PARTIAL, CacheState.CORRUPT)  #: a resume keeps what is good
-
-
 def draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Buttons, or the progress of the bake that runs, and how the last one ended."""
     if not bpy.data.filepath:
@@ -89,9 +86,11 @@ def draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 def _draw_buttons(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     row = layout.row(align=True)
     row.operator("taffeta.bake", icon="PHYSICS")
-    if any(state in RESUMABLE for _, state, _ in status.every(context.scene)):
+    if status.left(context.scene):
         row.operator("taffeta.bake", text="Resume").resume = True
     row.operator("taffeta.free", icon="TRASH")
+    if any(state is CacheState.HIDDEN for _, state, _ in status.every(context.scene)):
+        layout.operator("taffeta.play", icon="HIDE_OFF")
     row = layout.row(align=True)
     row.operator("taffeta.bake", text="Selected").scope = "SELECTED"
     row.operator("taffeta.bake", text="Only Stale").scope = "STALE"

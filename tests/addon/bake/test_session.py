@@ -273,11 +273,54 @@ def test_resume_after_a_change_is_refused_and_names_it(saved_scene):
         bpy.ops.taffeta.bake(resume=True)
 
 
-def test_resume_of_another_range_names_both(saved_scene):
+def test_a_longer_range_is_baked_on_to_the_bytes_of_a_bake_in_one_go(saved_scene):
     bpy.ops.taffeta.bake()
     saved_scene.frame_end = 6
-    with pytest.raises(RuntimeError, match="frame end is 6, was 4"):
+    assert status.of(saved_scene, bpy.data.objects["Cloth"]) == (
+        CacheState.PARTIAL,
+        "4 of 6 frames: the range is longer now",
+    )
+    bpy.ops.taffeta.bake(resume=True)
+    assert status.of(saved_scene, bpy.data.objects["Cloth"])[0] is CacheState.READY
+    went_on = cache.frames_path(folder(saved_scene), "Cloth").read_bytes()
+    reports = len((folder(saved_scene) / cache.REPORTS).read_text().splitlines())
+    bpy.ops.taffeta.bake()
+    assert cache.frames_path(folder(saved_scene), "Cloth").read_bytes() == went_on
+    assert reports == 6
+
+
+def test_a_longer_range_of_another_motion_is_not_baked_on(saved_scene):
+    bpy.ops.taffeta.bake()
+    saved_scene.frame_end = 6
+    bpy.data.objects["Floor"].location.z += 0.1
+    with pytest.raises(RuntimeError, match="scene has changed"):
         bpy.ops.taffeta.bake(resume=True)
+    assert cache.read_contents(folder(saved_scene)).frame_end == 4
+
+
+@pytest.mark.parametrize("frames", [(1, 3), (2, 4), (3, 3)])
+def test_a_shorter_range_makes_no_cache_stale(saved_scene, frames):
+    bpy.ops.taffeta.bake()
+    saved_scene.frame_start, saved_scene.frame_end = frames
+    assert status.of(saved_scene, bpy.data.objects["Cloth"])[0] is CacheState.READY
+    status.check(bpy.context)
+    assert status.of(saved_scene, bpy.data.objects["Cloth"])[0] is CacheState.READY
+
+
+def test_an_earlier_start_makes_a_cache_stale_and_says_so(saved_scene):
+    bpy.ops.taffeta.bake()
+    saved_scene.frame_start = -2
+    state, reason = status.of(saved_scene, bpy.data.objects["Cloth"])
+    assert state is CacheState.STALE
+    assert reason == "It begins at frame 1, the scene at frame -2"
+
+
+def test_a_renamed_body_makes_no_cache_stale(saved_scene):
+    bpy.ops.taffeta.bake()
+    bpy.data.objects["Floor"].name = "Ground"
+    assert status.of(saved_scene, bpy.data.objects["Cloth"])[0] is CacheState.READY
+    status.check(bpy.context)
+    assert status.of(saved_scene, bpy.data.objects["Cloth"])[0] is CacheState.READY
 
 
 def test_a_cache_that_was_cut_off_is_noticed_when_the_file_opens(saved_scene):

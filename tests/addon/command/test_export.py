@@ -69,7 +69,7 @@ def test_a_bake_of_other_frames_than_the_files_is_exported_with_these_frames(taf
     assert taffeta("bake", shot, "--frames", "2:3")[0] == 0
     code, answer = taffeta("export", shot, "--out", out, "--as", "shape-keys")
     assert code == 7
-    assert "frame end is 4, was 3" in answer["error"]["text"]
+    assert "begins at frame 2, the scene at frame 1" in answer["error"]["text"]
     code, answer = taffeta("export", shot, "--out", out, "--as", "shape-keys", "--frames", "2:3")
     assert (code, answer["frames"]) == (0, [2, 3])
     bpy.ops.wm.open_mainfile(filepath=str(out))

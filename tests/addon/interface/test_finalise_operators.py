@@ -151,6 +151,6 @@ def test_finalising_is_undone(baked, name):
     bpy.ops.ed.undo_push(message="finalised")  # the window manager does it for operators of the interface
     bpy.ops.ed.undo()
     assert sorted(entry.name for entry in bpy.data.objects) == before
-    assert [own.name for own in item().modifiers] == [modifier.NAME, "Refine"]
+    assert [own.name for own in item().modifiers] == [modifier.TRIANGLES, modifier.NAME, "Refine"]
     assert (item().hide_render, item().hide_get()) == (False, False)
     np.testing.assert_array_equal(played(without_refining(item()), 3), simulated(bpy.context.scene)[2])

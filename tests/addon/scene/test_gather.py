@@ -353,16 +353,19 @@ def test_a_collider_missing_from_its_library_is_refused_by_name(scene, make_clot
     assert "props.blend" in error.problem
 
 
-def test_a_linked_cloth_is_refused_with_the_way_out(scene, make_cloth, tmp_path):
+def test_a_linked_cloth_blocks_no_other_and_is_refused_with_the_way_out(scene, make_cloth, tmp_path):
     library = tmp_path / "wardrobe.blend"
     bpy.data.libraries.write(str(library), {make_cloth("Skirt")})
     bpy.data.objects.remove(bpy.data.objects["Skirt"])
     with bpy.data.libraries.load(str(library), link=True) as (_, wanted):
         wanted.objects = ["Skirt"]
     scene.collection.objects.link(wanted.objects[0])
-    error = refusal()
-    assert error.object == "Skirt"
-    assert "Override" in error.remedy
+    with pytest.raises(SceneError) as refused:
+        gather(bpy.context, simulated=[wanted.objects[0]])
+    assert refused.value.object == "Skirt"
+    assert "Override" in refused.value.remedy
+    make_cloth("Coat")
+    assert [cloth.name for cloth in read().cloths] == ["Coat"]
 
 
 def test_a_deleted_collider_is_simply_gone(make_cloth, make_collider):

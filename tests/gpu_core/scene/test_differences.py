@@ -43,6 +43,11 @@ def moved_collider(scene):
 
 def another_collider(scene):
     still, moving = scene.colliders
+    return replace(scene, colliders=(still, replace(moving, name="Table", positions=moving.positions + 0.5)))
+
+
+def renamed_collider(scene):
+    still, moving = scene.colliders
     return replace(scene, colliders=(still, replace(moving, name="Table")))
 
 
@@ -56,6 +61,7 @@ def another_collider(scene):
         (other_shape, ["Çurtain / left: its mesh or its place at the first frame has changed"]),
         (moved_collider, ["Moving: its mesh or its motion has changed"]),
         (another_collider, ["Moving is no longer a collider", "Table is a new collider"]),
+        (renamed_collider, []),
     ],
 )
 def test_a_change_is_named_by_object_and_property(change, expected):

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What Blender draws is what was simulated, and what it makes of that otherwise is judged."""
+
+from __future__ import annotations
+
+import struct
+
+import bpy
+import ipctk
+import numpy as np
+import pytest
+
+from taffeta.addon.cache import drawn, status
+from taffeta.addon.scene import mesh as mesh_arrays
+from taffeta.addon.scene import modifier, triangulation
+from taffeta.addon.scene.gather import gather
+from taffeta.gpu_core.files.cache import CacheState
+
+SCENES = 60
+
+
+def drawn_triangles(item: bpy.types.Object) -> set[frozenset[int]]:
+    evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    triangles = mesh_arrays.triangles(evaluated.to_mesh()).copy()
+    evaluated.to_mesh_clear()
+    return {frozenset(entry) for entry in triangles.tolist()}
+
+
+def play(item: bpy.types.Object, frames: np.ndarray, path) -> None:
+    """Let the cloth show these (F, N, 3), from frame 1 on."""
+    header = struct.pack("<12siiffi", b"POINTCACHE2\0", 1, frames.shape[1], 1.0, 1.0, len(frames))
+    path.write_bytes(header + frames.astype("<f4").tobytes())
+    own = item.modifiers.new(modifier.NAME, "MESH_CACHE")
+    modifier.play(own, str(path), 1)
+    triangulation.attach(item)
+
+
+@pytest.fixture
+def folded(make_object, tmp_path):
+    """Faces of four and of six corners that fold over all their diagonals in turn."""
+    rng = np.random.default_rng(5)
+    ring = [(3 + np.cos(k * np.pi / 3), np.sin(k * np.pi / 3), 0) for k in range(6)]
+    points = np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), *ring])
+    item = make_object("Sheet", points, [(0, 1, 2, 3), tuple(range(4, 10))], "CLOTH")
+    frames = points + rng.normal(0, 0.8, (40, *points.shape))
+    frames[0] = points
+    play(item, frames, tmp_path / "sheet.pc2")
+    return item
+
+
+def test_the_triangles_of_quads_and_ngons_are_the_solvers_in_every_frame(folded):
+    bpy.context.scene.frame_end = 40
+    simulated = {frozenset(entry) for entry in gather(bpy.context).cloths[0].triangles.tolist()}
+    own = triangulation.find(folded)
+    cuts = []
+    for frame in range(1, 41):
+        bpy.context.scene.frame_set(frame)
+        assert drawn_triangles(folded) == simulated
+        own.show_viewport = False
+        with modifier.otherwise():
+            cuts.append(drawn_triangles(folded))
+        own.show_viewport = True
+    assert len({frozenset(cut) for cut in cuts}) > 2  # what Blender would have drawn
+
+
+def test_animated_shape_keys_and_deformers_change_no_cut(folded):
+    bpy.context.scene.frame_end = 6
+    folded.shape_key_add(name="Basis")
+    key = folded.shape_key_add(name="Folded")
+    for k, point in enumerate(key.data):
+        point.co.z += (-1) ** k * 2
+    key.value = 0.0
+    key.keyframe_insert("value", frame=1)
+    key.value = 1.0
+    key.keyframe_insert("value", frame=6)
+    wave = folded.modifiers.new("Wave", "WAVE")
+    folded.modifiers.move(folded.modifiers.find(wave.name), 0)
+    simulated = {frozenset(entry) for entry in gather(bpy.context).cloths[0].triangles.tolist()}
+    for frame in range(1, 7):
+        bpy.context.scene.frame_set(frame)
+        assert drawn_triangles(folded) == simulated
+
+
+def test_subdivision_gets_the_artists_faces(folded):
+    refine = folded.modifiers.new("Refine", "SUBSURF")
+    refine.levels = refine.render_levels = 1
+    bpy.context.view_layer.update()
+    mesh = folded.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    assert len(mesh.polygons) == 4 + 6  # of a quad four, of a hexagon six
+    refine.show_viewport = False
+    bpy.context.view_layer.update()
+    assert all(
+        len(face.vertices) == 3 for face in folded.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.polygons
+    )
+
+
+def test_materials_uvs_and_smooth_faces_survive_the_cut(folded):
+    folded.data.uv_layers.new(name="UV")
+    folded.data.polygons[1].material_index = 1
+    folded.data.polygons[0].use_smooth = True
+    bpy.context.view_layer.update()
+    mesh = folded.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    assert [layer.name for layer in mesh.uv_layers] == ["UV"]
+    assert sorted(face.material_index for face in mesh.polygons) == [0, 0, 1, 1, 1, 1]
+    assert sum(face.use_smooth for face in mesh.polygons) == 2
+
+
+def test_a_solidified_layer_that_crosses_is_found_and_said(baked):
+    item = bpy.data.objects["Cloth"]
+    status.check(bpy.context)
+    assert status.drawn_troubles(baked) == []
+    shell = item.modifiers.new("Shell", "SOLIDIFY")
+    shell.thickness, shell.offset = 2.0, -1.0  # through the floor
+    shell.show_viewport = False  # it renders all the same
+    status.check(bpy.context)
+    assert "frames cross as Blender draws them" in status.drawn_troubles(baked)[0]
+    assert not shell.show_viewport
+    assert status.of(baked, item)[0] is CacheState.READY
+
+
+def ipctk_crosses(points: np.ndarray, triangles: np.ndarray) -> bool:
+    edges = ipctk.edges(triangles)
+    mesh = ipctk.CollisionMesh(points, edges, triangles)
+    return ipctk.has_intersections(mesh, points)
+
+
+@pytest.mark.parametrize("seed", range(SCENES))
+def test_the_judge_of_what_is_drawn_agrees_with_ipctk(make_object, tmp_path, seed):
+    """Random sheets of quads and n-gons, rough enough that about half of them cross themselves."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 7))
+    line = np.linspace(0, 1, n + 1)
+    points = np.array([(x, y, 0.0) for y in line for x in line])
+    row = n + 1
+    faces = [(a, a + 1, a + row + 1, a + row) for a in (y * row + x for y in range(n) for x in range(n))]
+    joined = [(0, 1, 2, row + 2, row + 1, row), *(face for k, face in enumerate(faces) if k not in (0, 1))]
+    item = make_object("Sheet", points, joined, "CLOTH")
+    frames = points + rng.normal(0, rng.uniform(0.02, 0.15) / n, (3, *points.shape)) * np.array([1, 1, 6])
+    frames[0] = points
+    play(item, frames, tmp_path / "sheet.pc2")
+    scene = bpy.context.scene
+    scene.frame_end = 3
+    simulated = gather(bpy.context).cloths[0].triangles
+    for frame, found in drawn.findings(bpy.context, (1, 3)):
+        world, triangles = drawn.mesh(item, bpy.context.evaluated_depsgraph_get(), frame)
+        assert {frozenset(entry) for entry in triangles.tolist()} == {frozenset(entry) for entry in simulated.tolist()}
+        assert bool(found) == ipctk_crosses(world, triangles)
