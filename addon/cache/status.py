@@ -113,7 +113,12 @@ def every(scene: bpy.types.Scene) -> list[tuple[bpy.types.Object, CacheState, st
 def left(scene: bpy.types.Scene) -> bool:
     """Is there a bake that can go on: interrupted, damaged, or shorter than the range is now?"""
     resumable = (CacheState.PARTIAL, CacheState.CORRUPT)
-    return any(state in resumable or _rest(held(cloth), scene) for cloth, state, _ in every(scene))
+    return any(
+        state in resumable
+        or (state is not CacheState.STALE and _rest(held(cloth), scene))
+        or (state is CacheState.HIDDEN and held(cloth).state in resumable)
+        for cloth, state, _ in every(scene)
+    )
 
 
 def in_words(cloth: bpy.types.Object, state: CacheState, reason: str) -> str:

@@ -61,6 +61,7 @@ def play(own: bpy.types.MeshCacheModifier, path: str, frame_start: int) -> None:
     own.cache_format = "PC2"
     own.time_mode, own.play_mode = "FRAME", "SCENE"
     own.deform_mode, own.interpolation = "OVERWRITE", "LINEAR"
+    own.factor, own.vertex_group, own.frame_scale = 1.0, "", 1.0
     own.show_viewport = own.show_render = True
 
 
