@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import register, unregister
-from ..addon.scene.gather import cloth_objects, collider_objects, gather
+from ..addon.scene.gather import cloth_objects, gather, members
 from ..gpu_core.check.intersection import unique_edges
 from ..gpu_core.check.scene_check import check_frame, to_world
 from ..gpu_core.files.cache import frames_path, read_frames
@@ -60,7 +60,7 @@ def blender_cloth(blend: Path, frames: int, distance: float) -> tuple[Frames, fl
     """Positions, and seconds per frame, of Blender's own cloth keeping `distance` (m) from itself and the collider."""
     _open(blend, frames)
     scene = bpy.context.scene
-    (cloth,), (collider,) = cloth_objects(scene), collider_objects(scene)
+    (cloth,), (collider,) = cloth_objects(scene), members(scene).colliders
     modifier = cloth.modifiers.new("Cloth", "CLOTH")
     _apply_cotton(modifier)
     modifier.point_cache.frame_end = frames

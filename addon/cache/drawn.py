@@ -17,6 +17,7 @@ from ...gpu_core.check.scene_check import Finding, MeshCheck
 from ...gpu_core.scene.arrays import Array, IntArray
 from ..scene import mesh as mesh_arrays
 from ..scene import modifier, retiming
+from ..scene.bodies import Body
 from ..scene.gather import FrameRange, members
 from ..scene.reader import evaluated_mesh, to_world
 from ..scene.render_settings import as_rendered, differs
@@ -31,15 +32,15 @@ def findings(context: bpy.types.Context, frames: FrameRange) -> Iterator[tuple[i
     scene = context.scene
     present = members(scene)
     cloths = [item for item in present.cloths if modifier.find(item) is not None]
-    bodies = [item for item in present.colliders if item.type == "MESH"]
+    drawn = [*map(Body, cloths), *present.bodies]
     before = scene.frame_current, scene.frame_subframe
     try:
         with ExitStack() as undo:
             undo.enter_context(retiming.unstretched(scene))
-            undo.enter_context(as_rendered(scene, [*cloths, *bodies]))
+            undo.enter_context(as_rendered(scene, [body.item for body in drawn]))
             for frame in range(frames[0], frames[1] + 1):
                 scene.frame_set(frame)
-                yield frame, _findings(context.evaluated_depsgraph_get(), frame, cloths, bodies)
+                yield frame, _findings(context.evaluated_depsgraph_get(), frame, drawn, len(cloths))
     finally:
         scene.frame_set(before[0], subframe=before[1])
 
@@ -53,9 +54,10 @@ def changed_after(scene: bpy.types.Scene, item: bpy.types.Object) -> str:
     return f"{', '.join(names)} after the cache" if names else ""
 
 
-def mesh(item: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame: int) -> tuple[Array, IntArray]:
+def mesh(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> tuple[Array, IntArray]:
     """Vertices (N, 3) in the world, m, and triangles (T, 3) that Blender draws; equal places are one vertex."""
-    with evaluated_mesh(item, depsgraph, frame) as (evaluated, matrix):
+    item = body.item
+    with evaluated_mesh(body, depsgraph, frame) as (evaluated, matrix):
         points = mesh_arrays.positions(evaluated)
         triangles = mesh_arrays.triangles(evaluated)
         world = to_world(points, matrix)
@@ -72,13 +74,11 @@ def _merged(points: Array, triangles: IntArray) -> tuple[Array, IntArray]:
     return places, merged[whole]
 
 
-def _findings(
-    depsgraph: bpy.types.Depsgraph,
-    frame: int,
-    cloths: Sequence[bpy.types.Object],
-    bodies: Sequence[bpy.types.Object],
-) -> list[Finding]:
-    drawn = [mesh(item, depsgraph, frame) for item in (*cloths, *bodies)]
-    names = [item.name for item in (*cloths, *bodies)]
-    check = MeshCheck(names, [len(points) for points, _ in drawn], [triangles for _, triangles in drawn], len(cloths))
-    return check.findings(frame, np.concatenate([points for points, _ in drawn])) if drawn else []
+def _findings(depsgraph: bpy.types.Depsgraph, frame: int, bodies: Sequence[Body], cloths: int) -> list[Finding]:
+    """cloths: so many of the first are cloth."""
+    if not cloths:
+        return []
+    drawn = [mesh(body, depsgraph, frame) for body in bodies]
+    names, sizes = [body.name for body in bodies], [len(points) for points, _ in drawn]
+    check = MeshCheck(names, sizes, [triangles for _, triangles in drawn], cloths)
+    return check.findings(frame, np.concatenate([points for points, _ in drawn]))

@@ -18,6 +18,7 @@ from ...gpu_core.files.frame_spool import FrameSpool
 from ...gpu_core.files.job import plain, positions_name
 from ...gpu_core.scene.scene import Scene, Settings
 from . import keys, modifier, retiming
+from .bodies import Body, bodies, carries
 from .reader import ClothReader, ColliderReader, PlayedReader, Reader, material, number
 
 FrameRange = tuple[int, int]
@@ -28,15 +29,19 @@ class Members(NamedTuple):
     """Who takes part in a scene."""
 
     cloths: list[bpy.types.Object]
-    colliders: list[bpy.types.Object]
+    colliders: list[bpy.types.Object]  #: objects with that role
+    bodies: list[Body]  #: what collides: these, and what they or others instance
 
 
 def members(scene: bpy.types.Scene) -> Members:
     """In one look at each object, for scenes of thousands."""
     roles: dict[str, list[bpy.types.Object]] = {"NONE": [], "CLOTH": [], "COLLIDER": []}
+    carriers = []
     for item in scene.objects:
         roles[item.taffeta.role].append(item)
-    return Members(roles["CLOTH"], roles["COLLIDER"])
+        if item.type == "EMPTY" and carries(item):
+            carriers.append(item)
+    return Members(roles["CLOTH"], roles["COLLIDER"], bodies(roles["COLLIDER"], carriers))
 
 
 def cloth_objects(scene: bpy.types.Scene) -> list[bpy.types.Object]:
@@ -46,10 +51,6 @@ def cloth_objects(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 def own_cloths(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """The cloths that a bake simulates: what is linked from another file may play the cache of that file's bake."""
     return [item for item in cloth_objects(scene) if item.library is None]
-
-
-def collider_objects(scene: bpy.types.Scene) -> list[bpy.types.Object]:
-    return members(scene).colliders
 
 
 def gather(
@@ -129,10 +130,10 @@ def _read(
             players = [item for item in players if item.name in played]
         cloths = [ClothReader(item, settings, spool, cloth_keys[item.name_full]) for item in simulated]
         kinds = [
-            *((ColliderReader, item) for item in collider_objects(scene)),
-            *((PlayedReader, item) for item in players),
+            *((ColliderReader, body) for body in members(scene).bodies),
+            *((PlayedReader, Body(item)) for item in players),
         ]
-        colliders = [kind(item, settings, spool, positions_name(index)) for index, (kind, item) in enumerate(kinds)]
+        colliders = [kind(body, settings, spool, positions_name(index)) for index, (kind, body) in enumerate(kinds)]
         for item in simulated:
             undo.enter_context(modifier.suspended(modifier.simulated(item)))
         for item in players:  # as it was baked, without what refines it for the picture
@@ -206,7 +207,7 @@ def gather_numbers(
         "colliders": [
             {"name": item.name, "friction": number(surface.friction), "thickness": number(surface.thickness)}
             for item, surface in [
-                *((item, item.taffeta.collider) for item in present.colliders),
+                *((body, body.surface) for body in present.bodies),
                 *((item, item.taffeta.cloth) for item in players),
             ]
         ],

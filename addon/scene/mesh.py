@@ -23,6 +23,26 @@ def triangles(mesh: bpy.types.Mesh) -> IntArray:
     return _loop_triangles(mesh, "vertices")
 
 
+def faces(mesh: bpy.types.Mesh) -> tuple[IntArray, IntArray]:
+    """(corners of each face (F,), the vertex of each corner (L,)), face after face."""
+    sizes, corners = np.empty(len(mesh.polygons), np.int32), np.empty(len(mesh.loops), np.int32)
+    mesh.polygons.foreach_get("loop_total", sizes)
+    mesh.loops.foreach_get("vertex_index", corners)
+    return sizes, corners
+
+
+def quad_folds(points: Array) -> Array:
+    """How far each quad (Q, 4, 3) is folded along its first diagonal: −1 flat, 1 shut. Above 0 Blender takes the other.
+
+    The cosine between what lies on both sides; 0 where one of them has no area.
+    """
+    corner = points.astype(np.float64)
+    diagonal = corner[:, 2] - corner[:, 0]
+    second, fourth = (np.cross(corner[:, k] - corner[:, 0], diagonal) for k in (1, 3))
+    areas = np.linalg.norm(second, axis=1) * np.linalg.norm(fourth, axis=1)
+    return (second * fourth).sum(axis=1) / np.where(areas > 0, areas, 1.0)
+
+
 def warp_directions(mesh: bpy.types.Mesh, points: Array) -> Array | None:
     """The direction of U in each of `triangles(mesh)`, unit length (T, 3); None where the mesh has no UV map.
 

@@ -15,6 +15,8 @@ from ...gpu_core.scene.arrays import Array, FloatArray, IntArray
 from ...gpu_core.scene.scene import Cloth, Collider, Material, Pins, SceneError, Settings
 from . import frozen_shape, modifier, triangulation
 from . import mesh as mesh_arrays
+from .bodies import Body
+from .cuts import Cuts
 
 
 def number(value: float) -> float:
@@ -29,9 +31,10 @@ class Reader(ABC):
         SceneError: from every method, naming the object and the remedy.
     """
 
-    def __init__(self, item: bpy.types.Object, settings: Settings, spool: FrameSpool) -> None:
+    def __init__(self, body: Body, settings: Settings, spool: FrameSpool) -> None:
         """spool: takes the frames; `finish` wants it to be done."""
-        self.item = item
+        self.body = body
+        self.item = item = body.item
         self.settings = settings
         self.spool = spool
         _require_mesh(item)
@@ -39,13 +42,13 @@ class Reader(ABC):
     def read(self, depsgraph: bpy.types.Depsgraph, frame: int) -> None:
         if frame == self.settings.frame_start:
             self._prepare(depsgraph, frame)
-        with evaluated_mesh(self.item, depsgraph, frame) as (mesh, matrix):
+        with evaluated_mesh(self.body, depsgraph, frame) as (mesh, matrix):
             if frame == self.settings.frame_start:
                 self.vertices = len(mesh.vertices)
                 self._read_start(mesh, matrix, depsgraph)
             if len(mesh.vertices) != self.vertices:
                 raise SceneError(
-                    self.item.name,
+                    self.body.name,
                     f"the mesh has {len(mesh.vertices)} vertices at frame {frame} but {self.vertices} at frame "
                     f"{self.settings.frame_start}",
                     "Remove the modifier or the animation that changes the number of vertices",
@@ -67,7 +70,7 @@ class Reader(ABC):
 
 class ClothReader(Reader):
     def __init__(self, item: bpy.types.Object, settings: Settings, spool: FrameSpool, key: str) -> None:
-        super().__init__(item, settings, spool)
+        super().__init__(Body(item), settings, spool)
         if item.library is not None:
             raise SceneError(
                 item.name,
@@ -84,7 +87,7 @@ class ClothReader(Reader):
             return
         with triangulation.shown(self.item):
             depsgraph.update()
-            with evaluated_mesh(self.item, depsgraph, frame) as (mesh, matrix):
+            with evaluated_mesh(self.body, depsgraph, frame) as (mesh, matrix):
                 points = to_world(mesh_arrays.positions(mesh), matrix)
                 self._cut = mesh_arrays.triangles(mesh), mesh_arrays.warp_directions(mesh, points)
         depsgraph.update()
@@ -141,28 +144,29 @@ class ClothReader(Reader):
 
 
 class ColliderReader(Reader):
-    def __init__(self, item: bpy.types.Object, settings: Settings, spool: FrameSpool, file: str) -> None:
+    def __init__(self, body: Body, settings: Settings, spool: FrameSpool, file: str) -> None:
         """file: the name of the one for all its frames."""
-        super().__init__(item, settings, spool)
+        super().__init__(body, settings, spool)
         self.positions: FrameSeries = spool.begin(settings.frames, file)
 
     @property
     def surface(self) -> bpy.types.PropertyGroup:
         """Where its friction and thickness are set."""
-        return self.item.taffeta.collider
+        return self.body.surface
 
     def _read_start(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None:
-        self.triangles = _facing_out(mesh_arrays.triangles(mesh), matrix)
+        self._cuts, self._first_matrix = Cuts(mesh), matrix
 
     def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array) -> None:
         points = mesh_arrays.positions(mesh)
+        self._cuts.see(mesh, points)
         self.positions.append(lambda: to_world(points, matrix).astype(np.float32), points.nbytes)
 
     def finish(self) -> Collider:
         chosen = self.surface
         return Collider(
-            name=self.item.name,
-            triangles=self.triangles,
+            name=self.body.name,
+            triangles=_facing_out(self._cuts.triangles(), self._first_matrix),
             positions=self.positions.finish(),
             friction=number(chosen.friction),
             thickness=number(chosen.thickness),
@@ -230,32 +234,32 @@ def _refuse_modifier(item: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> 
 
 
 @contextmanager
-def evaluated_mesh(
-    item: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame: int
-) -> Iterator[tuple[bpy.types.Mesh, Array]]:
+def evaluated_mesh(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> Iterator[tuple[bpy.types.Mesh, Array]]:
     """(mesh, (4, 4) from its space to the world, m) as Blender shows the object now. frame: of now, for errors."""
-    evaluated = item.evaluated_get(depsgraph)
+    evaluated = body.item.evaluated_get(depsgraph)
     if not evaluated.is_evaluated:
         raise SceneError(
-            item.name,
+            body.name,
             "it is disabled in the viewport, or its collection is, so Blender does not evaluate it",
             "Enable it (screen icon in the Outliner; the eye may stay closed) or set its role to None",
         )
-    matrix = object_to_world(evaluated, depsgraph, frame)
+    matrix = object_to_world(body, depsgraph, frame)
     try:
         yield evaluated.to_mesh(), matrix
     finally:
         evaluated.to_mesh_clear()
 
 
-def object_to_world(evaluated: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame: int) -> Array:
+def object_to_world(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> Array:
     """(4, 4), to metres. Negative and non-uniform scale are fine, zero is not."""
-    matrix = np.array(evaluated.matrix_world, np.float64)
+    matrix = np.array(body.item.evaluated_get(depsgraph).matrix_world, np.float64)
+    if body.carriers:
+        matrix = body.carried(depsgraph) @ matrix
     matrix[:3] *= depsgraph.scene.unit_settings.scale_length
     if not np.isfinite(matrix).all():
-        raise SceneError(evaluated.name, f"its transform is not a number at frame {frame}", "Repair its animation")
+        raise SceneError(body.name, f"its transform is not a number at frame {frame}", "Repair its animation")
     if np.linalg.matrix_rank(matrix[:3, :3]) < 3:
-        raise SceneError(evaluated.name, f"its scale is 0 at frame {frame}", "Give it a scale other than 0")
+        raise SceneError(body.name, f"its scale is 0 at frame {frame}", "Give it a scale other than 0")
     return matrix
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from ...gpu_core.scene.scene import Scene, SceneError
 from . import mesh as mesh_arrays
 from . import modifier
+from .bodies import Body
 from .gather import Members
 from .reader import evaluated_mesh, to_world
 
@@ -26,7 +27,7 @@ class Surroundings:
     def __init__(self, present: Members, scene: Scene) -> None:
         """present: the members that `scene` was read from, in its order."""
         self._cloths = [item.session_uid for item in present.cloths]
-        self._colliders = [item.session_uid for item in present.colliders]
+        self._bodies = [_numbers(body) for body in present.bodies]
         self._pinned = {k: cloth.pins.vertices for k, cloth in enumerate(scene.cloths) if cloth.pins is not None}
         self._places: dict[str, Place] = {
             **{f"collider_{k:03}": np.asarray(item.positions[0]) for k, item in enumerate(scene.colliders)},
@@ -36,7 +37,10 @@ class Surroundings:
 
     def are_there(self, scene: bpy.types.Scene) -> bool:
         """Is every object still in the scene?"""
-        return {*self._cloths, *self._colliders} <= {item.session_uid for item in scene.objects}
+        outermost = {numbers[0] for numbers in self._bodies}
+        return {*self._cloths, *outermost} <= {item.session_uid for item in scene.objects} and all(
+            number in _every() for numbers in self._bodies for number in numbers
+        )
 
     def without_simulation(self, scene: bpy.types.Scene) -> AbstractContextManager[None]:
         """While it lasts, pinned cloth is evaluated as its pins need it: as it is above our modifiers."""
@@ -58,16 +62,26 @@ class Surroundings:
         return moved
 
     def _read(self, depsgraph: bpy.types.Depsgraph, frame: int) -> Iterator[tuple[bpy.types.Object, str, Place]]:
-        items = _by_number(depsgraph.scene)
-        for k, uid in enumerate(self._colliders):
-            with evaluated_mesh(items[uid], depsgraph, frame) as (mesh, matrix):
-                yield items[uid], f"collider_{k:03}", to_world(mesh_arrays.positions(mesh), matrix).astype(np.float32)
+        items = _every()
+        for k, numbers in enumerate(self._bodies):
+            *carriers, item = (items[number] for number in numbers)
+            with evaluated_mesh(Body(item, tuple(carriers)), depsgraph, frame) as (mesh, matrix):
+                yield item, f"collider_{k:03}", to_world(mesh_arrays.positions(mesh), matrix).astype(np.float32)
         for k, uid in enumerate(self._cloths):
-            with evaluated_mesh(items[uid], depsgraph, frame) as (mesh, matrix):
+            with evaluated_mesh(Body(items[uid]), depsgraph, frame) as (mesh, matrix):
                 yield items[uid], f"space_{k:03}", np.linalg.inv(matrix)
                 if k in self._pinned:
                     every = to_world(mesh_arrays.positions(mesh), matrix)
                     yield items[uid], f"pins_{k:03}", every[self._pinned[k][self._pinned[k] < len(every)]]
+
+
+def _numbers(body: Body) -> tuple[int, ...]:
+    """Of its carriers, outermost first, and of itself."""
+    return tuple(item.session_uid for item in (*body.carriers, body.item))
+
+
+def _every() -> dict[int, bpy.types.Object]:
+    return {item.session_uid: item for item in bpy.data.objects}
 
 
 def _by_number(scene: bpy.types.Scene) -> dict[int, bpy.types.Object]:

@@ -138,17 +138,12 @@ def _mark_quads(mesh: bpy.types.Mesh) -> None:
 
 def folded_quads(mesh: bpy.types.Mesh) -> Array:
     """Of each face (F,): is it a quad whose diagonal from first to third corner lies outside of it?"""
-    sizes, starts = np.empty(len(mesh.polygons), np.int32), np.empty(len(mesh.polygons), np.int32)
-    corners = np.empty(len(mesh.loops), np.int32)
-    mesh.polygons.foreach_get("loop_total", sizes)
-    mesh.polygons.foreach_get("loop_start", starts)
-    mesh.loops.foreach_get("vertex_index", corners)
+    sizes, corners = mesh_arrays.faces(mesh)
+    starts = np.cumsum(sizes) - sizes
     quads = np.flatnonzero(sizes == 4)
-    points = mesh_arrays.positions(mesh).astype(np.float64)[corners[starts[quads, None] + np.arange(4)]]
-    diagonal = points[:, 2] - points[:, 0]
-    second, fourth = (np.cross(points[:, k] - points[:, 0], diagonal) for k in (1, 3))
+    points = mesh_arrays.positions(mesh)[corners[starts[quads, None] + np.arange(4)]]
     folded = np.zeros(len(sizes), bool)
-    folded[quads] = (second * fourth).sum(axis=1) > 0
+    folded[quads] = mesh_arrays.quad_folds(points) > 0
     return folded
 
 

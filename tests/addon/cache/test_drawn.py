@@ -13,6 +13,7 @@ import pytest
 from taffeta.addon.cache import drawn, status
 from taffeta.addon.scene import mesh as mesh_arrays
 from taffeta.addon.scene import modifier, triangulation
+from taffeta.addon.scene.bodies import Body
 from taffeta.addon.scene.gather import gather
 from taffeta.gpu_core.files.cache import CacheState
 
@@ -142,6 +143,6 @@ def test_the_judge_of_what_is_drawn_agrees_with_ipctk(make_object, tmp_path, see
     scene.frame_end = 3
     simulated = gather(bpy.context).cloths[0].triangles
     for frame, found in drawn.findings(bpy.context, (1, 3)):
-        world, triangles = drawn.mesh(item, bpy.context.evaluated_depsgraph_get(), frame)
+        world, triangles = drawn.mesh(Body(item), bpy.context.evaluated_depsgraph_get(), frame)
         assert {frozenset(entry) for entry in triangles.tolist()} == {frozenset(entry) for entry in simulated.tolist()}
         assert bool(found) == ipctk_crosses(world, triangles)

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every triangle that Blender draws of a body in any frame.
+
+Blender turns a quad's diagonal where the quad folds, and cuts n-gons anew in each frame. Cloth has to stay out of all
+of it.
+"""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ...gpu_core.scene.arrays import FloatArray, IntArray
+from . import mesh as mesh_arrays
+
+FIRST = np.array([[0, 1, 2], [0, 2, 3]])  #: corners of the triangles on both sides of a quad's first diagonal
+OTHER = np.array([[0, 1, 3], [1, 2, 3]])
+NEAR = 1.0e-4  #: as near to turning, as the cosine of the fold, a quad counts as drawn both ways
+
+
+class Cuts:
+    """Of one mesh over the frames, with the same faces in each."""
+
+    def __init__(self, mesh: bpy.types.Mesh) -> None:
+        """mesh: at the first frame."""
+        self._drawn = mesh_arrays.triangles(mesh)
+        sizes, corners = mesh_arrays.faces(mesh)
+        starts = np.cumsum(sizes) - sizes
+        self._quads = corners[starts[sizes == 4, None] + np.arange(4)]
+        self._seen = np.zeros((2, len(self._quads)), bool)  #: cut along the first diagonal, along the other one
+        self._has_ngons = bool((sizes > 4).any())
+        self._more: dict[tuple[int, ...], list[int]] = {}
+        self._last: FloatArray | None = None
+
+    def see(self, mesh: bpy.types.Mesh, points: FloatArray) -> None:
+        """One frame of it. points: (N, 3) its vertices, in any space that is not sheared."""
+        if self._last is not None and np.array_equal(points, self._last):
+            return
+        self._last = points
+        fold = mesh_arrays.quad_folds(points[self._quads])
+        self._seen |= np.stack([fold < NEAR, fold > -NEAR])
+        if self._has_ngons:
+            for corners in mesh_arrays.triangles(mesh).tolist():
+                self._more.setdefault(tuple(sorted(corners)), corners)
+
+    def triangles(self) -> IntArray:
+        """(T, 3): those of the first frame as Blender draws them, then what else was seen."""
+        both = self._quads[self._seen.all(axis=0)]
+        found = np.concatenate([both[:, FIRST].reshape(-1, 3), both[:, OTHER].reshape(-1, 3)])
+        if self._more:
+            found = np.concatenate([found, np.array(list(self._more.values()), np.int32)])
+        every = np.concatenate([self._drawn, found.astype(np.int32)])
+        _, first = np.unique(np.sort(every, axis=1), axis=0, return_index=True)
+        return every[np.sort(first)]
