@@ -15,6 +15,7 @@ from . import mesh as mesh_arrays
 
 FIRST = np.array([[0, 1, 2], [0, 2, 3]])  #: corners of the triangles on both sides of a quad's first diagonal
 OTHER = np.array([[0, 1, 3], [1, 2, 3]])
+AT_ONCE = 1 << 14  #: quads whose arrays stay in the processor's cache
 NEAR = 1.0e-4  #: as near to turning, as the cosine of the fold, a quad counts as drawn both ways
 
 
@@ -37,8 +38,11 @@ class Cuts:
         if self._last is not None and np.array_equal(points, self._last):
             return
         self._last = points
-        fold = mesh_arrays.quad_folds(points[self._quads])
-        self._seen |= np.stack([fold < NEAR, fold > -NEAR])
+        for start in range(0, len(self._quads), AT_ONCE):
+            part = slice(start, start + AT_ONCE)
+            fold = mesh_arrays.quad_folds(points[self._quads[part]])
+            self._seen[0, part] |= fold < NEAR
+            self._seen[1, part] |= fold > -NEAR
         if self._has_ngons:
             for corners in mesh_arrays.triangles(mesh).tolist():
                 self._more.setdefault(tuple(sorted(corners)), corners)
@@ -46,6 +50,8 @@ class Cuts:
     def triangles(self) -> IntArray:
         """(T, 3): those of the first frame as Blender draws them, then what else was seen."""
         both = self._quads[self._seen.all(axis=0)]
+        if not len(both) and not self._more:
+            return self._drawn
         found = np.concatenate([both[:, FIRST].reshape(-1, 3), both[:, OTHER].reshape(-1, 3)])
         if self._more:
             found = np.concatenate([found, np.array(list(self._more.values()), np.int32)])
