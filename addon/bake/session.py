@@ -7,7 +7,7 @@ Module state on purpose: properties of a scene are saved with the file and would
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +35,8 @@ from ..device.libraries import libraries
 from ..live import session as live
 from ..live.state import Occurrence
 from ..scene import keys, modifier, render_job
-from ..scene.gather import FrameRange, cloth_objects, gather_by_frame, own_cloths
+from ..scene.checks import troubles
+from ..scene.gather import FrameRange, cloth_objects, gather_by_frame, members, own_cloths
 from .state import BakeState, Effect, Ended, Event, Happening, Phase, Read, transition
 
 IDLE_WAIT = 0.02  #: s between two looks at the worker, where a caller waits
@@ -73,7 +74,7 @@ class Bake:
             raise NothingToDoError("Every cloth is linked from another file: Object > Library Override > Make")
         place.refuse_shared(cloths, scene)
         self.order = order
-        self.state = BakeState(phase=Phase.READING)
+        self.state = BakeState(phase=Phase.READING, warnings=tuple(_ignored(scene)))
         self.settings: Settings | None = None  #: of the scene, once it is read
         self.reports: list[dict[str, Any]] = []
         self._blend = order.blend or place.open_file()
@@ -250,6 +251,13 @@ EFFECTS = {
     Effect.KILL_WORKER: Bake._kill_worker,
     Effect.PLAY: Bake._play,
 }
+
+
+def _ignored(scene: bpy.types.Scene) -> Iterator[str]:
+    """What the bake goes on without, in words."""
+    for trouble in troubles(scene, members(scene)):
+        if trouble.ignored:
+            yield f"{trouble.name}: {trouble.text}"
 
 
 def _require_same(folder: Path, content: Mapping[str, Any]) -> None:

@@ -7,8 +7,10 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ...gpu_core.scene.fabrics import FABRICS
+from ...gpu_core.scene.scene import SceneError
+from ..scene.mends import MENDS, mend
 from ..scene.properties import FABRIC_PRESETS, ROLES
-from .greyed import Greyed
+from .greyed import Greyed, busy
 
 FEW_VERTICES = 100  #: a sheet of fewer has nothing to fold with
 ROLE_ICONS = {"CLOTH": "MOD_CLOTH", "COLLIDER": "MOD_PHYSICS", "NONE": "X"}
@@ -98,6 +100,33 @@ class TAFFETA_OT_select(Greyed):
         return {"FINISHED"}
 
 
+class TAFFETA_OT_mend(Greyed):
+    bl_idname = "taffeta.mend"
+    bl_label = "Mend"
+    bl_description = "Put right what this line says"
+    bl_options = {"INTERNAL", "UNDO"}
+
+    name: StringProperty(name="Object", description="Name of the object or scene", options={"SKIP_SAVE"})
+    how: EnumProperty(
+        name="How",
+        description="What is done",
+        items=[(identifier, text, text) for identifier, (text, _) in MENDS.items()],
+        options={"SKIP_SAVE"},
+    )
+
+    @classmethod
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        return _other_mode(context) or busy(context)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        try:
+            mend(context.scene, self.name, self.how)
+        except SceneError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
 class TAFFETA_MT_object(bpy.types.Menu):
     bl_label = "Taffeta"
 
@@ -122,7 +151,7 @@ def _draw_quick_effect(menu: bpy.types.Menu, context: bpy.types.Context) -> None
     menu.layout.operator("taffeta.quick_cloth")
 
 
-CLASSES = (TAFFETA_OT_quick_cloth, TAFFETA_OT_set_role, TAFFETA_OT_select, TAFFETA_MT_object)
+CLASSES = (TAFFETA_OT_quick_cloth, TAFFETA_OT_set_role, TAFFETA_OT_select, TAFFETA_OT_mend, TAFFETA_MT_object)
 MENUS = (
     ("VIEW3D_MT_object_quick_effects", _draw_quick_effect),
     ("VIEW3D_MT_object", _draw_menu),

@@ -14,7 +14,8 @@ from ..bake import session
 from ..cache import status
 from ..cache.status import Held
 from ..scene import roster
-from ..scene.checks import troubles
+from ..scene.checks import Trouble, troubles
+from ..scene.mends import MENDS
 from .bake_panels import BAKING, FRAMES_SHOWN, ICONS, amount, draw_bake
 from .physics import message
 
@@ -99,12 +100,24 @@ class TAFFETA_PT_sidebar_checks(ClothSidebarPanel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout, present = self.layout, roster.members(context.scene)
         found = list(troubles(context.scene, present))
-        for name, text in found[:ROWS_SHOWN]:
-            message(layout, context, f"{name}: {text}", "ERROR")
+        for trouble in found[:ROWS_SHOWN]:
+            message(layout, context, f"{trouble.name}: {trouble.text}", "INFO" if trouble.ignored else "ERROR")
+            _draw_mends(layout, context, trouble)
         _draw_rest(layout, len(found))
         if not found:
             layout.label(text="Nothing stands in the way of a bake", icon="CHECKMARK")
         _draw_frames(layout, context, _caches(present.cloths))
+
+
+def _draw_mends(layout: bpy.types.UILayout, context: bpy.types.Context, trouble: Trouble) -> None:
+    """Buttons that select what a trouble is about, and that put it right."""
+    row = layout.row(align=True)
+    row.separator(factor=3.0)
+    if trouble.name in context.scene.objects:
+        row.operator("taffeta.select", text="Select", icon="RESTRICT_SELECT_OFF").name = trouble.name
+    if trouble.mend:
+        button = row.operator("taffeta.mend", text=MENDS[trouble.mend][0], icon="MODIFIER")
+        button.name, button.how = trouble.name, trouble.mend
 
 
 def _draw_rest(layout: bpy.types.UILayout, count: int) -> None:

@@ -1,31 +1,158 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands in the way of a bake, or will spoil it, as far as one can see without evaluating the scene."""
+"""What stands in the way of a bake, will spoil it, or is ignored by it, as far as one can see without evaluating the
+scene."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import bpy
+import numpy as np
 
+from . import keyed, modifier, retiming
+from . import mesh as mesh_arrays
+from .bodies import carries
 from .gather import Members
+from .render_settings import differs
+
+FEW = 16  #: vertices; a sheet of fewer has nothing to fold with
+MEMORY = 1.0  #: s for which what is found among all objects of a scene is true enough
 
 
-def troubles(scene: bpy.types.Scene, present: Members) -> Iterator[tuple[str, str]]:
-    """(name of the object or scene, what is wrong with it). Cheap enough for drawing."""
-    if scene.frame_end <= scene.frame_start:
-        yield scene.name, "the frame range has no motion"
-    if not scene.use_gravity:
-        yield scene.name, "gravity is switched off"
+@dataclass(frozen=True)
+class Trouble:
+    """Something that the user should know before a bake."""
+
+    name: str  #: of the object or scene
+    text: str
+    mend: str = ""  #: which of `mends.MENDS` puts it right, where one does
+    ignored: bool = False  #: a bake goes on without it, and says so
+
+
+def troubles(scene: bpy.types.Scene, present: Members) -> Iterator[Trouble]:
+    """Cheap enough for drawing."""
+    yield from _of_scene(scene, present)
     for item in (*present.cloths, *present.colliders):
-        if item.type != "MESH":
-            yield item.name, "only meshes take part: Object > Convert > Mesh"
-        elif item.hide_viewport:
-            yield item.name, "it is disabled in the viewport, so Blender does not evaluate it"
-        elif item.mode == "EDIT":
-            yield item.name, "it is in Edit Mode"
-    for item in present.cloths:
-        group = item.taffeta.cloth.pin_group
-        if item.type == "MESH" and group and group not in item.vertex_groups:
-            yield item.name, f"there is no vertex group “{group}” to pin"
-        if item.library is not None:
-            yield item.name, "it is linked: Object > Library Override > Make"
+        yield from _of_member(item)
+    for cloth in present.cloths:
+        if cloth.type == "MESH":
+            yield from _of_cloth(cloth)
+    for collider in present.colliders:
+        if differs(scene, collider):
+            yield Trouble(collider.name, "it renders otherwise than the viewport shows it, which is what cloth meets")
+    yield from _of_others(scene)
+
+
+def _of_scene(scene: bpy.types.Scene, present: Members) -> Iterator[Trouble]:
+    first, last = retiming.frame_range(scene)
+    if last <= first:
+        yield Trouble(scene.name, "the frame range has no motion")
+    if not scene.use_gravity:
+        yield Trouble(scene.name, "gravity is switched off", "GRAVITY")
+    if present.cloths and not present.bodies and not any(_is_held(cloth) for cloth in present.cloths):
+        yield Trouble(scene.name, "no object is a collider and no cloth is pinned: the cloth falls out of sight")
+    for path in keyed.keyed(scene):
+        yield Trouble(scene.name, f"keys on {_last(path)} are not followed: a bake takes its first value", "KEYS", True)
+
+
+def _is_held(cloth: bpy.types.Object) -> bool:
+    return cloth.taffeta.cloth.pin_group in cloth.vertex_groups
+
+
+def _of_member(item: bpy.types.Object) -> Iterator[Trouble]:
+    if item.type != "MESH" and not carries(item):
+        yield Trouble(item.name, "only meshes take part: Object > Convert > Mesh")
+    elif item.hide_viewport:
+        yield Trouble(item.name, "it is disabled in the viewport, so Blender does not evaluate it", "ENABLE")
+    elif item.mode == "EDIT":
+        yield Trouble(item.name, "it is in Edit Mode")
+    for path in keyed.keyed(item):
+        yield Trouble(item.name, f"keys on {_last(path)} are not followed: a bake takes its first value", "KEYS", True)
+
+
+def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
+    group = cloth.taffeta.cloth.pin_group
+    if group and group not in cloth.vertex_groups:
+        yield Trouble(cloth.name, f"there is no vertex group “{group}” to pin", "PINS")
+    if cloth.library is not None:
+        yield Trouble(cloth.name, "it is linked, so it is not simulated: Object > Library Override > Make")
+    place = modifier.place(cloth)
+    for index, entry in enumerate(cloth.modifiers):
+        if entry.type == "CLOTH":
+            yield Trouble(cloth.name, f"Blender's own Cloth modifier “{entry.name}” moves it too", "BLENDER_CLOTH")
+        elif entry.name == modifier.TRIANGLES or not (entry.show_viewport or entry.show_render):
+            continue
+        elif index < place and entry.type not in modifier.KEEPS_VERTICES:
+            text = f"“{entry.name}” comes before the cache and makes other vertices"
+            yield Trouble(cloth.name, text, "AFTER_CACHE")
+        elif index > place and entry.type not in modifier.SHAPELESS and modifier.find(cloth) is not None:
+            text = f"what “{entry.name}” makes of the simulated cloth may cross: Check Caches tells"
+            yield Trouble(cloth.name, text, ignored=True)
+    yield from _of_mesh(cloth)
+
+
+def _of_mesh(cloth: bpy.types.Object) -> Iterator[Trouble]:
+    vertices, edges = loose(cloth.data)
+    if vertices:
+        text = f"{vertices} loose {'vertex stays' if vertices == 1 else 'vertices stay'} where they are"
+        yield Trouble(cloth.name, text, "LOOSE", True)
+    if edges:
+        text = f"{edges} {'edge has' if edges == 1 else 'edges have'} no face: sewing is not simulated"
+        yield Trouble(cloth.name, text, "LOOSE", True)
+    if len(cloth.data.vertices) < FEW and not any(
+        entry.type not in modifier.KEEPS_VERTICES for entry in cloth.modifiers
+    ):
+        yield Trouble(cloth.name, f"its {len(cloth.data.vertices)} vertices cannot fold: subdivide it", "SUBDIVIDE")
+
+
+def _of_others(scene: bpy.types.Scene) -> Iterator[Trouble]:
+    """Of objects that take no part, although the user may think so."""
+    number = scene.session_uid
+    if number not in _others or time.monotonic() - _others[number][0] > MEMORY:
+        _others[number] = time.monotonic(), list(_look(scene))
+    yield from _others[number][1]
+
+
+_others: dict[int, tuple[float, list[Trouble]]] = {}  # by the scene: when, and what was found
+
+
+def _look(scene: bpy.types.Scene) -> Iterator[Trouble]:
+    for item in scene.objects:
+        if item.field is not None and item.field.type != "NONE":
+            kind = item.field.bl_rna.properties["type"].enum_items[item.field.type].name
+            yield Trouble(item.name, f"the force field {kind} does not move the cloth", ignored=True)
+        if item.collision is not None and item.collision.use and item.taffeta.role == "NONE":
+            text = "Blender's Collision does not stop this cloth"
+            yield Trouble(item.name, text, "COLLIDER", True)
+
+
+_loose: dict[tuple[int, ...], tuple[int, int]] = {}
+
+
+def loose(mesh: bpy.types.Mesh) -> tuple[int, int]:
+    """(vertices that no face and no edge has, edges that no face has). Counted anew only where the mesh has others."""
+    key = mesh.session_uid, len(mesh.vertices), len(mesh.edges), len(mesh.polygons), len(mesh.loops)
+    if key not in _loose:
+        if len(_loose) > 1000:
+            _loose.clear()
+        _loose[key] = _count(mesh)
+    return _loose[key]
+
+
+def _count(mesh: bpy.types.Mesh) -> tuple[int, int]:
+    ends = np.empty(2 * len(mesh.edges), np.int32)
+    mesh.edges.foreach_get("vertices", ends)
+    of_faces = np.empty(len(mesh.loops), np.int32)
+    mesh.loops.foreach_get("edge_index", of_faces)
+    used = np.zeros(len(mesh.vertices), bool)
+    used[ends] = True
+    used[mesh_arrays.faces(mesh)[1]] = True
+    in_face = np.zeros(len(mesh.edges), bool)
+    in_face[of_faces] = True
+    return int((~used).sum()), int((~in_face).sum())
+
+
+def _last(path: str) -> str:
+    return path.rpartition(".")[2].replace("_", " ")

@@ -26,8 +26,7 @@ class Cuts:
         """mesh: at the first frame."""
         self._drawn = mesh_arrays.triangles(mesh)
         sizes, corners = mesh_arrays.faces(mesh)
-        starts = np.cumsum(sizes) - sizes
-        self._quads = corners[starts[sizes == 4, None] + np.arange(4)]
+        self._quads = corners[np.repeat(sizes == 4, sizes)].reshape(-1, 4)
         self._seen = np.zeros((2, len(self._quads)), bool)  #: cut along the first diagonal, along the other one
         self._has_ngons = bool((sizes > 4).any())
         self._more: dict[tuple[int, ...], list[int]] = {}

@@ -31,6 +31,7 @@ FABRIC_NUMBERS = (
     "friction",
 )  # fmt: skip
 
+UNKEYED: set[str] = set()  #: without ANIMATABLE: a bake reads a number once, so it takes no keys
 SINGLE_PRECISION = 1.0e-6  #: relative; the properties are float32
 MICRO, MILLI = 1.0e-6, 1.0e-3
 
@@ -90,6 +91,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         items=FABRIC_PRESETS,
         get=_get_preset,
         set=_set_preset,
+        options=UNKEYED,
     )
     density: FloatProperty(
         name="Density (kg/m²)",
@@ -100,6 +102,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         soft_max=0.6,
         precision=3,
         step=1,
+        options=UNKEYED,
     )
     stretch_warp: FloatProperty(
         name="Stretch Warp (N/m)",
@@ -110,6 +113,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         soft_max=60000.0,
         precision=0,
         step=1000,
+        options=UNKEYED,
     )
     stretch_weft: FloatProperty(
         name="Stretch Weft (N/m)",
@@ -120,6 +124,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         soft_max=60000.0,
         precision=0,
         step=1000,
+        options=UNKEYED,
     )
     stretch: FloatProperty(
         name="Stretch (N/m)",
@@ -131,6 +136,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         step=1000,
         get=_get_stretch,
         set=_set_stretch,
+        options=UNKEYED,
     )
     shear: FloatProperty(
         name="Shear (N/m)",
@@ -141,6 +147,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         soft_max=3000.0,
         precision=0,
         step=100,
+        options=UNKEYED,
     )
     bend: FloatProperty(
         name="Bend (N·m)",
@@ -149,6 +156,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         min=0.0,
         soft_max=2.0e-4,
         precision=6,
+        options=UNKEYED,
     )
     # Blender's number fields show six decimals, too few for cloth in N·m.
     bend_micro: FloatProperty(
@@ -161,6 +169,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         step=10,
         get=_get_bend_micro,
         set=_set_bend_micro,
+        options=UNKEYED,
     )
     bend_friction: FloatProperty(
         name="Bend Friction (N)",
@@ -169,6 +178,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         min=0.0,
         soft_max=1.0e-2,
         precision=6,
+        options=UNKEYED,
     )
     bend_friction_milli: FloatProperty(
         name="Bend Friction (mN)",
@@ -180,6 +190,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         step=1,
         get=_get_bend_friction_milli,
         set=_set_bend_friction_milli,
+        options=UNKEYED,
     )
     strain_limit: FloatProperty(
         name="Strain Limit",
@@ -189,6 +200,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         soft_max=0.6,
         precision=3,
         step=1,
+        options=UNKEYED,
     )
     softening: FloatProperty(
         name="Softening",
@@ -198,6 +210,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         max=1.0,
         precision=2,
         step=1,
+        options=UNKEYED,
     )
     thickness: FloatProperty(
         name="Thickness (m)",
@@ -209,6 +222,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         soft_max=0.01,
         precision=4,
         step=0.01,
+        options=UNKEYED,
     )
     friction: FloatProperty(
         name="Friction",
@@ -218,6 +232,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         soft_max=1.3,
         precision=2,
         step=1,
+        options=UNKEYED,
     )
     air_drag: FloatProperty(
         name="Air Drag",
@@ -227,10 +242,12 @@ class ClothProperties(bpy.types.PropertyGroup):
         soft_max=3.0,
         precision=2,
         step=10,
+        options=UNKEYED,
     )
     pin_group: StringProperty(
         name="Pin Group",
         description="Vertices of this group follow the animated mesh: weight 1 holds them, less pulls them",
+        options=UNKEYED,
     )
     cache_key: StringProperty(
         name="Cache Key",
@@ -251,6 +268,7 @@ class ColliderProperties(bpy.types.PropertyGroup):
         soft_max=0.05,
         precision=4,
         step=0.01,
+        options=UNKEYED,
     )
     friction: FloatProperty(
         name="Friction",
@@ -260,6 +278,7 @@ class ColliderProperties(bpy.types.PropertyGroup):
         soft_max=1.3,
         precision=2,
         step=1,
+        options=UNKEYED,
     )
 
 
@@ -272,6 +291,7 @@ class ObjectProperties(bpy.types.PropertyGroup):
         items=ROLES,
         default="NONE",
         update=roster.forget,
+        options=UNKEYED,
     )
     cloth: PointerProperty(type=ClothProperties)
     collider: PointerProperty(type=ColliderProperties)
@@ -290,6 +310,7 @@ class SceneProperties(bpy.types.PropertyGroup):
         soft_max=600.0,
         precision=0,
         step=2400,
+        options=UNKEYED,
     )
     tolerance: FloatProperty(
         name="Tolerance (m/s)",
@@ -301,12 +322,14 @@ class SceneProperties(bpy.types.PropertyGroup):
         soft_max=1.0,
         precision=4,
         step=0.1,
+        options=UNKEYED,
     )
     solver: EnumProperty(
         name="Solver",
         description="The method that computes the motion",
         items=(("NDB", "NDB", "Non-distance barriers; by default solved with Newton's method"),),
         default="NDB",
+        options=UNKEYED,
     )
     preset: EnumProperty(
         name="Variant",
@@ -316,6 +339,7 @@ class SceneProperties(bpy.types.PropertyGroup):
             ("PAPER", "Paper", "Constant matrix and subspace reuse, as published: for comparison"),
         ),
         default="DEFAULT",
+        options=UNKEYED,
     )
     backend: EnumProperty(
         name="Device",
@@ -326,17 +350,20 @@ class SceneProperties(bpy.types.PropertyGroup):
             ("CUDA", "CUDA", "An NVIDIA graphics card"),
         ),
         default="AUTO",
+        options=UNKEYED,
     )
     self_collision: BoolProperty(
         name="Self Collision",
         description="Keep the cloth from passing through itself",
         default=Settings.self_collision,
+        options=UNKEYED,
     )
     strict_start: BoolProperty(
         name="Refuse Tangled Start",
         description="Refuse to bake when meshes intersect at the start frame, instead of freeing those places "
         "until they have separated",
         default=Settings.strict_start,
+        options=UNKEYED,
     )
     live_steps: IntProperty(
         name="Steps per Frame",
@@ -344,6 +371,7 @@ class SceneProperties(bpy.types.PropertyGroup):
         default=2,
         min=1,
         soft_max=8,
+        options=UNKEYED,
     )
     live_coarseness: FloatProperty(
         name="Coarseness",
@@ -354,11 +382,13 @@ class SceneProperties(bpy.types.PropertyGroup):
         soft_max=10.0,
         precision=1,
         step=100,
+        options=UNKEYED,
     )
     live_timeline: BoolProperty(
         name="Play Timeline",
         description="Let the timeline run with Live, to its end; otherwise it stands still, and the cloth settles",
         default=True,
+        options=UNKEYED,
     )
     grab_radius: FloatProperty(
         name="Grab Radius (m)",
@@ -368,6 +398,7 @@ class SceneProperties(bpy.types.PropertyGroup):
         soft_max=0.5,
         precision=3,
         step=1,
+        options=UNKEYED,
     )
     grab_strength: FloatProperty(
         name="Grab Strength",
@@ -377,6 +408,7 @@ class SceneProperties(bpy.types.PropertyGroup):
         max=0.99,
         precision=2,
         step=1,
+        options=UNKEYED,
     )
     cache_folder: StringProperty(
         name="Cache Folder",
@@ -384,7 +416,7 @@ class SceneProperties(bpy.types.PropertyGroup):
         "A leading // is the .blend file's folder",
         subtype="DIR_PATH",
         # Blender 4.5 warns about // paths without this option, Blender 4.2 does not know it.
-        options={"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else {"ANIMATABLE"},
+        options={"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else UNKEYED,
     )
     cache_key: StringProperty(
         name="Cache Key",

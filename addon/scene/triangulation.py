@@ -139,9 +139,8 @@ def _mark_quads(mesh: bpy.types.Mesh) -> None:
 def folded_quads(mesh: bpy.types.Mesh) -> Array:
     """Of each face (F,): is it a quad whose diagonal from first to third corner lies outside of it?"""
     sizes, corners = mesh_arrays.faces(mesh)
-    starts = np.cumsum(sizes) - sizes
-    quads = np.flatnonzero(sizes == 4)
-    points = mesh_arrays.positions(mesh)[corners[starts[quads, None] + np.arange(4)]]
+    quads = sizes == 4
+    points = mesh_arrays.positions(mesh)[corners[np.repeat(quads, sizes)].reshape(-1, 4)]
     folded = np.zeros(len(sizes), bool)
     folded[quads] = mesh_arrays.quad_folds(points) > 0
     return folded

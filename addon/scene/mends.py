@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What puts right the troubles that `checks` finds, one function each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import bmesh
+import bpy
+
+from ...gpu_core.scene.scene import SceneError
+from . import keyed, modifier
+
+CUTS = 15  #: of each edge of a sheet that cannot fold
+
+
+def gravity(scene: bpy.types.Scene, _item: bpy.types.Object | None) -> None:
+    scene.use_gravity = True
+
+
+def keys(scene: bpy.types.Scene, item: bpy.types.Object | None) -> None:
+    keyed.remove(item or scene)
+
+
+def enable(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    item.hide_viewport = False
+
+
+def pins(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    item.taffeta.cloth.pin_group = ""
+
+
+def collider(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    item.taffeta.role = "COLLIDER"
+
+
+def blender_cloth(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    for entry in [entry for entry in item.modifiers if entry.type == "CLOTH"]:
+        item.modifiers.remove(entry)
+
+
+def after_cache(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    before = list(item.modifiers)[: modifier.place(item)]
+    for entry in before:
+        if entry.type not in modifier.KEEPS_VERTICES and entry.name != modifier.TRIANGLES:
+            item.modifiers.move(item.modifiers.find(entry.name), len(item.modifiers) - 1)
+
+
+def loose(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    def remove(mesh: bmesh.types.BMesh) -> None:
+        bmesh.ops.delete(mesh, geom=[edge for edge in mesh.edges if not edge.link_faces], context="EDGES")
+        bmesh.ops.delete(mesh, geom=[vertex for vertex in mesh.verts if not vertex.link_faces], context="VERTS")
+
+    _edit(item, remove)
+
+
+def subdivide(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    _edit(item, lambda mesh: bmesh.ops.subdivide_edges(mesh, edges=mesh.edges[:], cuts=CUTS, use_grid_fill=True))
+
+
+def _edit(item: bpy.types.Object, change: Callable[[bmesh.types.BMesh], object]) -> None:
+    """Raises SceneError where the mesh is not this object's to change."""
+    if item.data.library is not None or item.data.users > 1:
+        raise SceneError(
+            item.name, "its mesh is linked or shared", "Make it single: Object > Relations > Make Single User"
+        )
+    mesh = bmesh.new()
+    try:
+        mesh.from_mesh(item.data)
+        change(mesh)
+        mesh.to_mesh(item.data)
+    finally:
+        mesh.free()
+    item.data.update()
+
+
+#: By the name that a trouble has for its mend: the button's text, and what it does.
+MENDS: dict[str, tuple[str, Callable[[bpy.types.Scene, bpy.types.Object], None]]] = {
+    "GRAVITY": ("Switch Gravity On", gravity),
+    "KEYS": ("Remove Keys", keys),
+    "ENABLE": ("Enable in Viewport", enable),
+    "PINS": ("Clear Pin Group", pins),
+    "COLLIDER": ("Make Collider", collider),
+    "BLENDER_CLOTH": ("Remove Blender's Cloth", blender_cloth),
+    "AFTER_CACHE": ("Move behind the Cache", after_cache),
+    "LOOSE": ("Delete Loose Parts", loose),
+    "SUBDIVIDE": ("Subdivide", subdivide),
+}
+
+
+def mend(scene: bpy.types.Scene, name: str, how: str) -> None:
+    """Put a trouble right. name: of the object, or of the scene. Raises SceneError."""
+    item = scene.objects.get(name)
+    if item is None and name != scene.name:
+        raise SceneError(name, "it is not in this scene any more", "Look again")
+    MENDS[how][1](scene, item)
