@@ -45,13 +45,18 @@ def findings(context: bpy.types.Context, frames: FrameRange) -> Iterator[tuple[i
         scene.frame_set(before[0], subframe=before[1])
 
 
-def changed_after(scene: bpy.types.Scene, item: bpy.types.Object) -> str:
-    """What makes Blender draw other triangles of this object than were simulated, in words, or nothing."""
-    if item.taffeta.role == "COLLIDER":
-        return "it renders otherwise than the viewport shows it" if differs(scene, item) else ""
+def differs_from_simulated(scene: bpy.types.Scene) -> bool:
+    """May what renders be something else than was simulated?"""
+    present = members(scene)
+    return any(_changed_after(scene, item) for item in (*present.cloths, *(body.item for body in present.bodies)))
+
+
+def _changed_after(scene: bpy.types.Scene, item: bpy.types.Object) -> bool:
+    """Does something make Blender render other triangles of this object than were simulated?"""
+    if item.taffeta.role != "CLOTH":
+        return differs(scene, item)
     after = list(item.modifiers)[modifier.place(item) + 1 :]
-    names = [entry.name for entry in after if entry.show_render and entry.type not in modifier.SHAPELESS]
-    return f"{', '.join(names)} after the cache" if names else ""
+    return any(entry.show_render and entry.type not in modifier.SHAPELESS for entry in after)
 
 
 def mesh(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> tuple[Array, IntArray]:

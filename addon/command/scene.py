@@ -21,8 +21,9 @@ from ...gpu_core.files.cache import CacheState
 from ...gpu_core.files.folder import holds_bake, of_user, size
 from ...gpu_core.scene.scene import Scene
 from ..bake import session
-from ..bake.state import Happening, Phase
+from ..bake.state import BakeState, Happening, Phase
 from ..cache import place, status
+from ..cache.drawn import differs_from_simulated
 from ..cache.drawn import findings as drawn_findings
 from ..device.answer import FAILURES, CommandError, Exit, Report, tell_frame
 from ..scene.gather import FrameRange, cloth_objects, gather
@@ -55,6 +56,7 @@ def bake(options: Namespace, report: Report) -> None:
             bake.handle(Happening.CANCEL)
             bake.wait()
         progress = session.finish(bpy.context)
+    crossing = _crossing_as_drawn(progress)
     scene.taffeta.backend = backend_of_file  # the choice for this run is not the scene's
     report.bake(
         bake.folder,
@@ -63,7 +65,7 @@ def bake(options: Namespace, report: Report) -> None:
         frames=progress.frames,
         backend=progress.backend,
         device=progress.device,
-        warnings=list(progress.warnings),
+        warnings=[*progress.warnings, *crossing],
         reports=bake.reports,
     )
     if out is not None and progress.done:  # also after a failure: the frames so far play
@@ -153,6 +155,18 @@ def _follow(bake: session.Bake, quiet: bool) -> None:
         time.sleep(session.IDLE_WAIT)
     for warning in bake.state.warnings:
         print(f"taffeta: {warning}", file=sys.stderr)
+
+
+def _crossing_as_drawn(progress: BakeState) -> list[str]:
+    """Of a bake that is whole: what modifiers after the cache, or bodies that render otherwise, make of it."""
+    if progress.phase is not Phase.DONE or not differs_from_simulated(bpy.context.scene):
+        return []
+    with failures():
+        status.check(bpy.context)
+    found = status.drawn_troubles(bpy.context.scene)
+    for text in found:
+        print(f"taffeta: {text}", file=sys.stderr)
+    return found
 
 
 def _require_cache(state: CacheState, reason: str) -> None:

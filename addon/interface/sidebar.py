@@ -101,7 +101,7 @@ class TAFFETA_PT_sidebar_checks(ClothSidebarPanel, bpy.types.Panel):
         layout, present = self.layout, roster.members(context.scene)
         found = list(troubles(context.scene, present))
         for trouble in found[:ROWS_SHOWN]:
-            message(layout, context, f"{trouble.name}: {trouble.text}", "INFO" if trouble.ignored else "ERROR")
+            message(layout, context, f"{trouble.name}: {trouble.text}", trouble.icon)
             _draw_mends(layout, context, trouble)
         _draw_rest(layout, len(found))
         if not found:
@@ -112,7 +112,6 @@ class TAFFETA_PT_sidebar_checks(ClothSidebarPanel, bpy.types.Panel):
 def _draw_mends(layout: bpy.types.UILayout, context: bpy.types.Context, trouble: Trouble) -> None:
     """Buttons that select what a trouble is about, and that put it right."""
     row = layout.row(align=True)
-    row.separator(factor=3.0)
     if trouble.name in context.scene.objects:
         row.operator("taffeta.select", text="Select", icon="RESTRICT_SELECT_OFF").name = trouble.name
     if trouble.mend:

@@ -29,6 +29,11 @@ class Trouble:
     text: str
     mend: str = ""  #: which of `mends.MENDS` puts it right, where one does
     ignored: bool = False  #: a bake goes on without it, and says so
+    notice: bool = False  #: nothing is wrong yet
+
+    @property
+    def icon(self) -> str:
+        return "INFO" if self.ignored or self.notice else "ERROR"
 
 
 def troubles(scene: bpy.types.Scene, present: Members) -> Iterator[Trouble]:
@@ -41,7 +46,8 @@ def troubles(scene: bpy.types.Scene, present: Members) -> Iterator[Trouble]:
             yield from _of_cloth(cloth)
     for collider in present.colliders:
         if differs(scene, collider):
-            yield Trouble(collider.name, "it renders otherwise than the viewport shows it, which is what cloth meets")
+            text = "it renders otherwise than the viewport shows it, which is what cloth meets: Check Caches tells"
+            yield Trouble(collider.name, text, notice=True)
     yield from _of_others(scene)
 
 
@@ -89,7 +95,7 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
             yield Trouble(cloth.name, text, "AFTER_CACHE")
         elif index > place and entry.type not in modifier.SHAPELESS and modifier.find(cloth) is not None:
             text = f"what “{entry.name}” makes of the simulated cloth may cross: Check Caches tells"
-            yield Trouble(cloth.name, text, ignored=True)
+            yield Trouble(cloth.name, text, notice=True)
     yield from _of_mesh(cloth)
 
 

@@ -25,18 +25,40 @@ class Cuts:
     def __init__(self, mesh: bpy.types.Mesh) -> None:
         """mesh: at the first frame."""
         self._drawn = mesh_arrays.triangles(mesh)
-        sizes, corners = mesh_arrays.faces(mesh)
-        self._quads = corners[np.repeat(sizes == 4, sizes)].reshape(-1, 4)
-        self._seen = np.zeros((2, len(self._quads)), bool)  #: cut along the first diagonal, along the other one
-        self._has_ngons = bool((sizes > 4).any())
-        self._more: dict[tuple[int, ...], list[int]] = {}
-        self._last: FloatArray | None = None
+        self._last = mesh_arrays.positions(mesh)
+        self._folds: _Folds | None = None  # of a mesh that deforms
 
     def see(self, mesh: bpy.types.Mesh, points: FloatArray) -> None:
-        """One frame of it. points: (N, 3) its vertices, in any space that is not sheared."""
-        if self._last is not None and np.array_equal(points, self._last):
+        """One frame of it. points: (N, 3) its vertices, object space."""
+        if np.array_equal(points, self._last):
             return
+        if self._folds is None:
+            self._folds = _Folds(mesh)
+            self._folds.see(mesh, self._last)
+        self._folds.see(mesh, points)
         self._last = points
+
+    def triangles(self) -> IntArray:
+        """(T, 3): those of the first frame as Blender draws them, then what else was seen."""
+        more = self._folds.triangles() if self._folds is not None else self._drawn[:0]
+        if not len(more):
+            return self._drawn
+        every = np.concatenate([self._drawn, more])
+        _, first = np.unique(np.sort(every, axis=1), axis=0, return_index=True)
+        return every[np.sort(first)]
+
+
+class _Folds:
+    """Which quads were drawn both ways, and how n-gons were cut."""
+
+    def __init__(self, mesh: bpy.types.Mesh) -> None:
+        sizes, corners = mesh_arrays.faces(mesh)
+        self._quads = corners[np.repeat(sizes == 4, sizes)].reshape(-1, 4)
+        self._seen = np.zeros((2, len(self._quads)), bool)  # cut along the first diagonal, along the other one
+        self._has_ngons = bool((sizes > 4).any())
+        self._cut: dict[tuple[int, ...], list[int]] = {}
+
+    def see(self, mesh: bpy.types.Mesh, points: FloatArray) -> None:
         for start in range(0, len(self._quads), AT_ONCE):
             part = slice(start, start + AT_ONCE)
             fold = mesh_arrays.quad_folds(points[self._quads[part]])
@@ -44,16 +66,9 @@ class Cuts:
             self._seen[1, part] |= fold > -NEAR
         if self._has_ngons:
             for corners in mesh_arrays.triangles(mesh).tolist():
-                self._more.setdefault(tuple(sorted(corners)), corners)
+                self._cut.setdefault(tuple(sorted(corners)), corners)
 
     def triangles(self) -> IntArray:
-        """(T, 3): those of the first frame as Blender draws them, then what else was seen."""
         both = self._quads[self._seen.all(axis=0)]
-        if not len(both) and not self._more:
-            return self._drawn
-        found = np.concatenate([both[:, FIRST].reshape(-1, 3), both[:, OTHER].reshape(-1, 3)])
-        if self._more:
-            found = np.concatenate([found, np.array(list(self._more.values()), np.int32)])
-        every = np.concatenate([self._drawn, found.astype(np.int32)])
-        _, first = np.unique(np.sort(every, axis=1), axis=0, return_index=True)
-        return every[np.sort(first)]
+        cut = np.array(list(self._cut.values()), np.int32).reshape(-1, 3)
+        return np.concatenate([both[:, FIRST].reshape(-1, 3), both[:, OTHER].reshape(-1, 3), cut])

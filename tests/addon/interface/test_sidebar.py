@@ -75,8 +75,8 @@ def test_a_cloth_in_the_running_bake_is_shown_so_and_no_other(draw, make_cloth, 
     assert draw("cache").texts() == "Skirt: being baked Cape: Not baked"
 
 
-def test_the_checks_show_what_is_not_clean(draw, make_cloth, monkeypatch):
-    make_cloth()
+def test_the_checks_show_what_is_not_clean(draw, make_cloth, make_collider, monkeypatch):
+    make_cloth(), make_collider()
     certificates = (Certificate(1, 0), Certificate(2, 3), Certificate(3))
     monkeypatch.setattr(status, "held", lambda cloth: Held(CacheState.READY, "3 frames", 3, certificates=certificates))
     texts = draw("checks").texts()
@@ -101,8 +101,8 @@ TROUBLES = {
 
 
 @pytest.mark.parametrize("name", TROUBLES)
-def test_what_stands_in_the_way_of_a_bake_is_named(draw, make_cloth, name):
-    cloth = make_cloth()
+def test_what_stands_in_the_way_of_a_bake_is_named(draw, make_cloth, make_collider, name):
+    cloth, _ = make_cloth(), make_collider()
     assert not list(checks.troubles(bpy.context.scene, members(bpy.context.scene)))
     harm, expected = TROUBLES[name]
     harm(cloth)
