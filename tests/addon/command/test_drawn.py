@@ -58,6 +58,7 @@ def test_time_stretching_changes_nothing_of_a_bake_and_plays_it(taffeta, saved_s
         assert heights(range(pace, 4 * pace + 1, pace)) == played
     scene.render.fps_base = 1.0
     for frame_map in ((100, 200), (100, 50), (100, 400)):
+        scene = bpy.context.scene  # the command has opened the file anew
         scene.render.frame_map_old, scene.render.frame_map_new = frame_map
         scene.frame_end = 4 * frame_map[1] // 100
         bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "retimed.blend"))
