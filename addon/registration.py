@@ -18,6 +18,7 @@ from .interface import (
     preferences,
     sidebar,
     status_bar,
+    timeline,
 )
 from .scene import properties, roster
 
@@ -35,6 +36,7 @@ PARTS = (
     sidebar,
     live_panels,
     status_bar,
+    timeline,
     *((preferences.gpu_preferences,) if preferences.INSTALLS else ()),
     preferences,
     handlers,

@@ -206,10 +206,8 @@ def catenary_sag(shape: Strip, span: float, stretch: float) -> float:
 def settled_tip(shape: Strip, material: Material, seconds: float, tolerance: float) -> tuple[float, float, float]:
     """(x, drop, rms speed) of the tip per length after a run of the product's own simulator, in float32, on the CPU."""
     cloth = sheet(shape, material, shape.clamp)
-    settings = Settings(
-        frame_end=1 + round(seconds * 24), step_rate=72.0, tolerance=tolerance, self_collision=False, backend="cpu"
-    )
-    simulator = Simulator(Scene((cloth,), (), settings), select("cpu"), NdbParameters())
+    settings = Settings(frame_end=1 + round(seconds * 24), step_rate=72.0, tolerance=tolerance, backend="cpu")
+    simulator = Simulator(Scene((replace(cloth, self_collision=False),), (), settings), select("cpu"), NdbParameters())
     speed = 0.0
     for _ in range(settings.frames - 1):
         speed = simulator.advance_frame().rms_speed

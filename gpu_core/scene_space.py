@@ -29,6 +29,9 @@ class SceneSpace:
     def __init__(self, scene: Scene) -> None:
         self.scene, self.centre = scene, centre(scene)
         self.names = [cloth.name for cloth in scene.cloths] + [collider.name for collider in scene.colliders]
+        #: (objects,) whether each collides with itself; that colliders do not is the broad phase's
+        self.self_collision = np.ones(len(self.names), bool)
+        self.self_collision[: len(scene.cloths)] = [cloth.self_collision for cloth in scene.cloths]
         self.surface, wanted, self.friction = surface_of(scene)
         #: first vertex of each cloth, and N
         self.offsets: IntArray = np.cumsum([0, *(len(cloth.positions) for cloth in scene.cloths)]).astype(np.int32)

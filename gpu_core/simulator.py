@@ -82,7 +82,7 @@ class Simulator:
         self._pulled: tuple[Array, npt.NDArray[np.int64], Array] | None = None  #: stiffness (N,), vertices, targets
         self._state = self.solver.initial_state(backend.array(space.start()), backend.array(space.start_velocity()))
         self.crossings = Crossings(
-            backend, self.solver.proximity, space.surface, space.names, space.centre, scene.settings.self_collision
+            backend, self.solver.proximity, space.surface, space.names, space.centre, space.self_collision
         )
         self._report_start()
 

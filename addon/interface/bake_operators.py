@@ -335,11 +335,11 @@ register, unregister = bpy.utils.register_classes_factory(CLASSES)
 
 
 def redraw(context: bpy.types.Context) -> None:
-    """Where a bake is shown: our panels, the sidebars and the status bar, but no viewport."""
+    """Where a bake is shown: our panels, the sidebars, the timeline and the status bar, but no viewport."""
     for window in context.window_manager.windows:
         for area in window.screen.areas:
             for region in area.regions:
-                if region.type == PANELS.get(area.type):
+                if region.type == PANELS.get(area.type) or area.type == "DOPESHEET_EDITOR":
                     region.tag_redraw()
     # No screen has the status bar among its areas. It redraws itself when the name of a view layer changes.
     bpy.msgbus.publish_rna(key=(bpy.types.ViewLayer, "name"))

@@ -59,7 +59,7 @@ class TAFFETA_PT_solver(ClothPanel, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, chosen = property_column(self), context.scene.taffeta
-        for name in ("step_rate", "tolerance", "strict_start", "preset", "backend"):
+        for name in ("step_rate", "tolerance", "collider_detail", "strict_start", "preset", "backend"):
             layout.prop(chosen, name)
         layout.prop(chosen, "cache_folder")
 

@@ -4,15 +4,15 @@
 from __future__ import annotations
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
 from ...gpu_core.scene.fabrics import FABRICS
 from ...gpu_core.scene.scene import SceneError
+from ..scene import resolution
 from ..scene.mends import MENDS, mend
 from ..scene.properties import FABRIC_PRESETS, ROLES
 from .greyed import Greyed, busy
 
-FEW_VERTICES = 100  #: a sheet of fewer has nothing to fold with
 ROLE_ICONS = {"CLOTH": "MOD_CLOTH", "COLLIDER": "MOD_PHYSICS", "NONE": "X"}
 
 
@@ -40,22 +40,66 @@ class TAFFETA_OT_quick_cloth(OnSelectedMeshes):
     colliders: BoolProperty(
         name="Others Are Colliders",
         description="Every other mesh that is visible becomes a collider, unless it is cloth",
-        default=False,
+        default=True,
     )
+    subdivide: BoolProperty(
+        name="Subdivide Coarse Sheets",
+        description="Cut the edges of a sheet that is too coarse to fold, in the mesh itself",
+        default=True,
+    )
+    parts: IntProperty(
+        name="Parts of Each Edge",
+        description="Into how many parts each edge is cut; 0 chooses so that the sheet folds well",
+        default=0,
+        min=0,
+        soft_max=100,
+        max=1000,
+    )
+    smooth: BoolProperty(name="Shade Smooth", description="Shade the cloth without facets", default=True)
+
+    _told: tuple[str, ...] = ()  #: what became of each sheet, for the redo panel
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
+        layout.use_property_split = True
+        for name in ("fabric", "colliders", "subdivide"):
+            layout.prop(self, name)
+        row = layout.row()
+        row.enabled = self.subdivide
+        row.prop(self, "parts")
+        layout.prop(self, "smooth")
+        for text in self._told:
+            layout.label(text=text)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         sheets = [item for item in context.selected_objects if item.type == "MESH"]
         for item in sheets:
             item.taffeta.role = "CLOTH"
             item.taffeta.cloth.preset = self.fabric
-            if len(item.data.vertices) < FEW_VERTICES and not item.modifiers:
-                text = f"{item.name} has {len(item.data.vertices)} vertices: subdivide it, or it cannot fold"
-                self.report({"WARNING"}, text)
+            self._refine(item)
+            if self.smooth:
+                item.data.shade_smooth()
         if self.colliders:
             for item in context.visible_objects:
                 if item.type == "MESH" and item.taffeta.role == "NONE":
                     item.taffeta.role = "COLLIDER"
+        self._told = tuple(_fineness(context.scene, item) for item in sheets)
+        self.report({"INFO"}, "; ".join(self._told))
         return {"FINISHED"}
+
+    def _refine(self, item: bpy.types.Object) -> None:
+        parts = (self.parts or resolution.wanted_cuts(item)) if self.subdivide and not item.modifiers else 1
+        try:
+            resolution.subdivide(item, parts)
+        except SceneError as error:
+            self.report({"WARNING"}, str(error))
+
+
+def _fineness(scene: bpy.types.Scene, item: bpy.types.Object) -> str:
+    units = scene.unit_settings
+    length = resolution.edge_length(item) * units.scale_length
+    edge = bpy.utils.units.to_string(units.system, "LENGTH", length, precision=3)
+    return f"{item.name}: {len(item.data.vertices)} vertices, edges of {edge}"
 
 
 class TAFFETA_OT_set_role(OnSelectedMeshes):

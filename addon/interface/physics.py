@@ -7,6 +7,7 @@ import textwrap
 
 import bpy
 
+from ..scene.bodies import carries
 from .fabric_presets import TAFFETA_PT_fabric_presets
 
 PIXELS_PER_CHARACTER = 7.5
@@ -37,7 +38,11 @@ class TAFFETA_PT_physics(PhysicsPanel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout, item = self.layout, context.object
         layout.row().prop(item.taffeta, "role", expand=True)
-        if item.taffeta.role != "NONE" and item.type != "MESH":
+        if (
+            item.taffeta.role != "NONE"
+            and item.type != "MESH"
+            and not (item.taffeta.role == "COLLIDER" and carries(item))
+        ):
             message(layout, context, "Only mesh objects take part. Convert this one: Object > Convert > Mesh", "ERROR")
 
 
@@ -84,7 +89,7 @@ class TAFFETA_PT_collisions(ClothPanel, bpy.types.Panel):
         layout, cloth = property_column(self), context.object.taffeta.cloth
         layout.prop(cloth, "thickness")
         layout.prop(cloth, "friction")
-        layout.column(heading="All Cloth").prop(context.scene.taffeta, "self_collision")
+        layout.prop(cloth, "self_collision")
 
 
 class TAFFETA_PT_collider(PhysicsPanel, bpy.types.Panel):

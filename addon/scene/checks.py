@@ -45,8 +45,8 @@ def troubles(scene: bpy.types.Scene, present: Members) -> Iterator[Trouble]:
         if cloth.type == "MESH":
             yield from _of_cloth(cloth)
     for collider in present.colliders:
-        if differs(scene, collider):
-            text = "it renders otherwise than the viewport shows it, which is what cloth meets: Check Caches tells"
+        if scene.taffeta.collider_detail == "VIEWPORT" and differs(scene, collider):
+            text = "it renders otherwise than the viewport shows it, which is what cloth meets: choose Colliders As"
             yield Trouble(collider.name, text, notice=True)
     yield from _of_others(scene)
 

@@ -20,6 +20,7 @@ from ...gpu_core.scene.scene import Scene, Settings
 from . import keys, modifier, retiming
 from .bodies import Body, bodies, carries
 from .reader import ClothReader, ColliderReader, PlayedReader, Reader, material, number
+from .render_settings import as_rendered
 
 FrameRange = tuple[int, int]
 LOOK = 0.01  #: s that one look at the spool may take
@@ -138,6 +139,8 @@ def _read(
             undo.enter_context(modifier.suspended(modifier.simulated(item)))
         for item in players:  # as it was baked, without what refines it for the picture
             undo.enter_context(modifier.suspended(list(item.modifiers)[modifier.place(item) + 1 :]))
+        if scene.taffeta.collider_detail == "RENDER":
+            undo.enter_context(as_rendered(scene, [body.item for body in members(scene).bodies]))
         readers: list[Reader] = [*cloths, *colliders]
         for frame in range(settings.frame_start, settings.frame_end + 1):
             scene.frame_set(frame)
@@ -166,7 +169,6 @@ def gather_settings(scene: bpy.types.Scene, frames: FrameRange | None = None) ->
         fps=scene.render.fps / scene.render.fps_base,
         step_rate=number(chosen.step_rate),
         gravity=(x, y, z),
-        self_collision=chosen.self_collision,
         strict_start=chosen.strict_start,
         tolerance=number(chosen.tolerance),
         solver=chosen.solver.lower(),
@@ -200,6 +202,7 @@ def gather_numbers(
                 "name": item.name,
                 "key": assigned[item.name_full],
                 "thickness": number(item.taffeta.cloth.thickness),
+                "self_collision": item.taffeta.cloth.self_collision,
                 "material": plain(material(item)),
             }
             for item in items

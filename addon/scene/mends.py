@@ -9,9 +9,7 @@ import bmesh
 import bpy
 
 from ...gpu_core.scene.scene import SceneError
-from . import keyed, modifier
-
-CUTS = 15  #: of each edge of a sheet that cannot fold
+from . import keyed, modifier, resolution
 
 
 def gravity(scene: bpy.types.Scene, _item: bpy.types.Object | None) -> None:
@@ -55,7 +53,7 @@ def loose(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
 
 
 def subdivide(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
-    _edit(item, lambda mesh: bmesh.ops.subdivide_edges(mesh, edges=mesh.edges[:], cuts=CUTS, use_grid_fill=True))
+    resolution.subdivide(item, resolution.wanted_cuts(item))
 
 
 def _edit(item: bpy.types.Object, change: Callable[[bmesh.types.BMesh], object]) -> None:

@@ -244,6 +244,12 @@ class ClothProperties(bpy.types.PropertyGroup):
         step=10,
         options=UNKEYED,
     )
+    self_collision: BoolProperty(
+        name="Self Collision",
+        description="Keep this cloth from passing through itself; it collides with all else in any case",
+        default=Cloth.self_collision,
+        options=UNKEYED,
+    )
     pin_group: StringProperty(
         name="Pin Group",
         description="Vertices of this group follow the animated mesh: weight 1 holds them, less pulls them",
@@ -352,17 +358,22 @@ class SceneProperties(bpy.types.PropertyGroup):
         default="AUTO",
         options=UNKEYED,
     )
-    self_collision: BoolProperty(
-        name="Self Collision",
-        description="Keep the cloth from passing through itself",
-        default=Settings.self_collision,
-        options=UNKEYED,
-    )
     strict_start: BoolProperty(
         name="Refuse Tangled Start",
         description="Refuse to bake when meshes intersect at the start frame, instead of freeing those places "
         "until they have separated",
         default=Settings.strict_start,
+        options=UNKEYED,
+    )
+    collider_detail: EnumProperty(
+        name="Colliders As",
+        description="Whether cloth meets the bodies as the viewport has them or as they render: which modifiers, and "
+        "how many levels of Subdivision",
+        items=(
+            ("VIEWPORT", "In Viewport", "With the modifiers and levels that the viewport shows"),
+            ("RENDER", "Rendered", "With the modifiers and levels of a render: slower to read"),
+        ),
+        default="VIEWPORT",
         options=UNKEYED,
     )
     live_steps: IntProperty(

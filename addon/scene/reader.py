@@ -138,6 +138,7 @@ class ClothReader(Reader):
             warp=self.warp,
             pins=pins,
             thickness=number(chosen.thickness),
+            self_collision=chosen.self_collision,
             world_to_object=self.world_to_object.finish(),
             key=self.key,
         )

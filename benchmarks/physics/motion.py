@@ -56,10 +56,11 @@ def simulate(
     keep_every: int = 1,
 ) -> Motion:
     """stop: asked after each frame whether the run may end. keep_every: of how many frames one is kept."""
-    cloths = (cloths,) if isinstance(cloths, Cloth) else tuple(cloths)
+    several = (cloths,) if isinstance(cloths, Cloth) else cloths
+    cloths = tuple(replace(cloth, self_collision=self_collision) for cloth in several)
     frames = 1 + round(seconds * fps)
     settings = Settings(
-        1, frames, fps=fps, step_rate=rate, gravity=gravity, self_collision=self_collision,
+        1, frames, fps=fps, step_rate=rate, gravity=gravity,
         tolerance=solve.tolerance, backend="cpu",
     )  # fmt: skip
     scene = Scene(cloths, tuple(_lasting(collider, frames) for collider in colliders), settings)

@@ -24,9 +24,9 @@ class Crossings:
         surface: Surface,
         names: list[str],
         centre: npt.NDArray[np.float64],
-        self_collision: bool,
+        self_collision: npt.NDArray[np.bool_],
     ) -> None:
-        """names: of the objects. centre: (3,) of the coordinates in world space, m."""
+        """names: of the objects. centre: (3,) of the coordinates in world space, m. self_collision: (objects,)."""
         self.backend, self.proximity, self.surface = backend, proximity, surface
         self.names, self.centre, self.self_collision = names, centre, self_collision
 
@@ -44,8 +44,8 @@ class Crossings:
         here = self.backend.host(x)[:, :3].astype(np.float64)
         found = tangles(here, self.surface)
         new = unexplained(found, self.backend.host(self.proximity.freed), np.asarray(late, np.int64))
-        if not self.self_collision:
-            new = new.subset(new.objects[:, 0] != new.objects[:, 1])
+        first, second = new.objects[:, 0], new.objects[:, 1]
+        new = new.subset((first != second) | self.self_collision[first])
         faults = [f"{a} and {b}, in {where}" for a, b, where in meetings(new, self.names, here + self.centre)]
         self.proximity.freed = self.backend.array(np.unique(found.keys), np.int64)
         return meetings(found, self.names, here + self.centre), faults

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from hashlib import _Hash as Hash
 
 FORMAT = "taffeta job"
-VERSION = 2
+VERSION = 3
 HEADER = "job.json"
 PARTS = ("settings", "cloths", "colliders")
 Values = TypeVar("Values", Settings, Material)
@@ -160,6 +160,7 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
                 "name": cloth.name,
                 "key": cloth.key,
                 "thickness": float(cloth.thickness),
+                "self_collision": bool(cloth.self_collision),
                 "material": plain(cloth.material),
                 "arrays": _array_digests(cloth_arrays(cloth)),
             }
@@ -271,6 +272,7 @@ def _checked(header: Mapping[str, Any]) -> dict[str, Any]:
     for entry in header["cloths"]:
         _text(entry["key"])
         _restored(Material, entry["material"])
+        _truth(entry["self_collision"])
     for entry in header["colliders"]:
         _number(entry["friction"])
     for entry in [*header["cloths"], *header["colliders"]]:
@@ -307,6 +309,12 @@ def _text(value: Any) -> str:
     return value
 
 
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"{value!r} is neither true nor false")
+    return value
+
+
 def _number(value: Any) -> float:
     if not isinstance(value, int | float):
         raise TypeError(f"{value!r} is no number")
@@ -324,6 +332,7 @@ def _load_cloth(path: Path, entry: Mapping[str, Any]) -> Cloth:
             name=entry["name"],
             key=entry["key"],
             thickness=_number(entry["thickness"]),
+            self_collision=_truth(entry["self_collision"]),
             material=_restored(Material, entry["material"]),
             pins=pins,
             **arrays,

@@ -82,6 +82,7 @@ class Cloth:
     warp: Array | None = None  #: (T, 3) warp direction of each triangle in rest space; None = along rest x (then y, z)
     pins: Pins | None = None
     thickness: float = 1.0e-3  #: distance that mid-surfaces keep from each other (ξ), m
+    self_collision: bool = True  #: with itself; with all else it always collides
     world_to_object: Array | None = None  #: (F or 1, 4, 4) from world to the space the cache is written in
     key: str = ""  #: file name stem of the cache; name is used where empty
 
@@ -114,7 +115,6 @@ class Settings:
     fps: float = 24.0
     step_rate: float = 192.0  #: solver steps per second of scene time; rounded to whole steps per frame
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: m/s²
-    self_collision: bool = True
     strict_start: bool = False  #: refuse a scene that starts with intersections instead of freeing those pairs
     tolerance: float = 0.2  #: velocity below which a step counts as converged, m/s (docs/theory/ndb.md)
     solver: SolverName = "ndb"

@@ -212,10 +212,9 @@ def _proximity(space: SceneSpace, backend: Backend, activation: float) -> Proxim
     start = space.start()
     rest = np.zeros_like(start)
     rest[: space.cloth_vertices, :3] = space.rest
-    self_collision = np.full(len(space.names), space.scene.settings.self_collision)
     return Proximity(
         backend, space.surface, start[:, :3], backend.array(rest), space.thickness,
-        min(activation, EDGE_SHARE * space.edge), space.edge, self_collision,
+        min(activation, EDGE_SHARE * space.edge), space.edge, space.self_collision,
     )  # fmt: skip
 
 

@@ -240,8 +240,8 @@ def drift_from_equilibrium(shape, material, step_rate):
     assembly = cases.assembled(cloth, "plate")
     weight = assembly.mass[:, None] * [0.0, 0.0, -cases.GRAVITY]
     still = equilibrium(Statics(assembly, weight), shape.positions).positions
-    settings = Settings(frame_end=25, step_rate=step_rate, tolerance=2e-5, self_collision=False, backend="cpu")
-    simulator = Simulator(Scene((replace(cloth, positions=still),), (), settings), select("cpu"))
+    settings = Settings(frame_end=25, step_rate=step_rate, tolerance=2e-5, backend="cpu")
+    simulator = Simulator(Scene((replace(cloth, positions=still, self_collision=False),), (), settings), select("cpu"))
     for _ in range(24):
         simulator.advance_frame()
     return np.abs(simulator.positions()[0] - still).max(axis=1)

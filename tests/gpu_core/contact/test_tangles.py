@@ -34,7 +34,8 @@ def squeezed(*more, self_collision=True):
         return Collider(name, faces, path.astype(np.float32))
 
     cloths = (free_sheet("Veil", 6, 0.2, [0, 0, 0]), *more)
-    settings = Settings(1, 9, gravity=(0, 0, 0), self_collision=self_collision)
+    settings = Settings(1, 9, gravity=(0, 0, 0))
+    cloths = tuple(replace(cloth, self_collision=self_collision) for cloth in cloths)
     return Scene(cloths, (plate_of("Upper", 1), plate_of("Lower", -1)), settings)
 
 

@@ -85,7 +85,7 @@ CHANGES = {
     "no collider": lambda s: replace(s, colliders=()),
     "the step rate": lambda s: replace(s, settings=replace(s.settings, step_rate=240.0)),
     "gravity": lambda s: replace(s, settings=replace(s.settings, gravity=(0.0, 0.0, -1.6))),
-    "self-collision": lambda s: replace(s, settings=replace(s.settings, self_collision=False)),
+    "self-collision": lambda s: replace(s, cloths=(replace(s.cloths[0], self_collision=False), *s.cloths[1:])),
 }
 
 

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How fine a sheet is, and making it finer: the mesh itself, with its UV maps, groups and shape keys."""
+
+from __future__ import annotations
+
+import bmesh
+import bpy
+import numpy as np
+
+from ...gpu_core.scene.scene import SceneError
+from . import mesh as mesh_arrays
+
+WANTED = 40  #: edges along the longest side of a sheet that folds well
+MOST = 100_000  #: vertices that no default goes beyond
+
+
+def edge_length(item: bpy.types.Object) -> float:
+    """The mean length of its edges in the world, scene units; 0 where it has none."""
+    mesh = item.data
+    ends = np.empty(2 * len(mesh.edges), np.int32)
+    mesh.edges.foreach_get("vertices", ends)
+    matrix = np.array(item.matrix_world, np.float64)[:3, :3]
+    points = mesh_arrays.positions(mesh).astype(np.float64) @ matrix.T
+    lengths = np.linalg.norm(points[ends[0::2]] - points[ends[1::2]], axis=1)
+    return float(lengths.mean()) if len(lengths) else 0.0
+
+
+def wanted_cuts(item: bpy.types.Object) -> int:
+    """Into how many parts each edge is to be cut so that the sheet folds well; 1 where it is fine enough."""
+    edge = edge_length(item)
+    size = max(item.dimensions)
+    if edge <= 0.0 or size <= 0.0:
+        return 1
+    parts = max(round(edge * WANTED / size), 1)
+    faces = max(len(item.data.polygons), 1)
+    return max(min(parts, int((MOST / faces) ** 0.5)), 1)
+
+
+def subdivide(item: bpy.types.Object, parts: int) -> None:
+    """Cut each edge into so many parts. Raises SceneError where the mesh is not this object's alone to change."""
+    if parts <= 1:
+        return
+    if item.data.library is not None or item.data.users > 1:
+        remedy = "Make it single: Object > Relations > Make Single User"
+        raise SceneError(item.name, "its mesh is linked or shared", remedy)
+    mesh = bmesh.new()
+    try:
+        mesh.from_mesh(item.data)
+        bmesh.ops.subdivide_edges(mesh, edges=mesh.edges[:], cuts=parts - 1, use_grid_fill=True)
+        mesh.to_mesh(item.data)
+    finally:
+        mesh.free()
+    item.data.update()
