@@ -44,6 +44,7 @@ def test_every_property_that_makes_the_fabric_is_saved():
         "bend_micro",
         "bend_friction_milli",
         "pin_group",
+        "self_collision",
         "cache_key",
         "rna_type",
         "name",

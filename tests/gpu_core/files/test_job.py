@@ -157,7 +157,7 @@ def test_pickled_arrays_are_refused_and_never_run(folder, tmp_path):
         ("[]", "is damaged"),
         ("{}", "is damaged"),
         ('{"format": "something else", "version": 1}', "is not a Taffeta job"),
-        ('{"format": "taffeta job", "version": 3}', "has format 3, this Taffeta reads up to 2. Update Taffeta"),
+        ('{"format": "taffeta job", "version": 4}', "has format 4, this Taffeta reads up to 3. Update Taffeta"),
         ('{"format": "taffeta job", "version": 1}', "is damaged"),
     ],
 )
@@ -208,7 +208,7 @@ def test_every_field_of_the_scene_is_stored():
     """A field added to the scene must be added to the job as well: these are the ones it knows."""
     assert {f.name for f in fields(Cloth)} == {
         "name", "triangles", "rest_positions", "positions", "material", "velocities", "warp", "pins", "thickness",
-        "world_to_object", "key",
+        "world_to_object", "key", "self_collision",
     }  # fmt: skip
     assert {f.name for f in fields(Collider)} == {"name", "triangles", "positions", "friction", "thickness"}
     assert {f.name for f in fields(Pins)} == {"vertices", "targets", "weights"}
