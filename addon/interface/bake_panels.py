@@ -14,7 +14,7 @@ from ...gpu_core.files.cache import CacheState
 from ..bake import session
 from ..bake.state import BakeState, Phase
 from ..cache import place, status
-from ..scene import modifier
+from ..scene import modifier, roster
 from .physics import ClothPanel, message, property_column
 
 ICONS = {
@@ -47,19 +47,28 @@ class TAFFETA_PT_cache(ClothPanel, bpy.types.Panel):
 class TAFFETA_PT_frames(ClothPanel, bpy.types.Panel):
     bl_label = "Frames"
     bl_parent_id = "TAFFETA_PT_bake"
+    bl_options = {"DEFAULT_CLOSED"}  # what is wrong with one is in the Cache panel
 
     def draw(self, context: bpy.types.Context) -> None:
         draw_frames(self.layout, context, context.object)
 
 
-class TAFFETA_PT_solver(ClothPanel, bpy.types.Panel):
-    bl_label = "Solver"
-    bl_parent_id = "TAFFETA_PT_bake"
+class TAFFETA_PT_solver(bpy.types.Panel):
+    """Of the whole scene, so where Blender has gravity and units."""
+
+    bl_label = "Taffeta"
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "scene"
     bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return bool(roster.members(context.scene).cloths)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, chosen = property_column(self), context.scene.taffeta
-        for name in ("step_rate", "tolerance", "collider_detail", "strict_start", "preset", "backend"):
+        for name in ("step_rate", "tolerance_shown", "collider_detail", "strict_start", "preset", "backend"):
             layout.prop(chosen, name)
         layout.prop(chosen, "cache_folder")
 
@@ -91,10 +100,10 @@ def _draw_buttons(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     row.operator("taffeta.free", icon="TRASH")
     if any(state is CacheState.HIDDEN for _, state, _ in status.every(context.scene)):
         layout.operator("taffeta.play", icon="HIDE_OFF")
-    row = layout.row(align=True)
-    row.operator("taffeta.bake", text="Selected").scope = "SELECTED"
-    row.operator("taffeta.bake", text="Only Stale").scope = "STALE"
-    row.operator("taffeta.bake", text="From Current").from_current = True
+    row = layout.column(align=True)
+    row.operator("taffeta.bake", text="Bake Selected").scope = "SELECTED"
+    row.operator("taffeta.bake", text="Bake Stale").scope = "STALE"
+    row.operator("taffeta.bake", text="Bake from Current").from_current = True
 
 
 def draw_progress(layout: bpy.types.UILayout, state: BakeState) -> None:
@@ -143,6 +152,10 @@ def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bp
     if held.foreign:
         text = f"It is the bake of {held.foreign}: a bake here goes to a place of its own"
         message(layout, context, text, "INFO")
+    bad = sum(bool(entry.troubles) for entry in held.certificates)
+    if bad:
+        text = f"{bad} of {len(held.certificates)} frames are not clean: see Frames"
+        message(layout, context, text, "ERROR")
     if held.size:
         layout.label(text=f"{amount(held.size)}, {amount(held.free)} free on the disk")
     row = layout.row(align=True)

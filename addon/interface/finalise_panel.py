@@ -20,14 +20,14 @@ class TAFFETA_PT_finalise(ClothPanel, bpy.types.Panel):
         column = self.layout.column()
         column.enabled = error is None
         row = column.row(align=True)
-        row.operator("taffeta.to_shape_keys", text="Shape Keys", icon="SHAPEKEY_DATA")
-        row.operator("taffeta.to_shape_keys", text="Absolute").absolute = True
+        row.operator("taffeta.to_shape_keys", text="To Shape Keys", icon="SHAPEKEY_DATA")
+        row.operator("taffeta.to_shape_keys", text="To Absolute Keys").absolute = True
         row = column.row(align=True)
-        row.operator("taffeta.export_alembic", text="Alembic", icon="EXPORT")
-        row.operator("taffeta.export_usd", text="USD")
+        row.operator("taffeta.export_alembic", text="Export Alembic", icon="EXPORT")
+        row.operator("taffeta.export_usd", text="Export USD")
         row = column.row(align=True)
-        row.operator("taffeta.to_mesh", text="Mesh of This Frame", icon="MESH_DATA")
-        row.operator("taffeta.velocity", text="Velocity", icon="FORCE_WIND")
+        row.operator("taffeta.to_mesh", text="To Mesh of Frame", icon="MESH_DATA")
+        row.operator("taffeta.velocity", text="Add Velocity", icon="FORCE_WIND")
 
 
 CLASSES = (TAFFETA_PT_finalise,)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live in Properties > Physics and in the sidebar. Panels only draw: no disk, no search."""
+"""Live in the sidebar. Panels only draw: no disk, no search."""
 
 from __future__ import annotations
 
@@ -8,24 +8,8 @@ import bpy
 from ..live import session as live
 from ..live.state import LiveState, Phase
 from ..scene import frozen_shape
-from .physics import ClothPanel, message, property_column
+from .physics import message, property_column
 from .sidebar import ClothSidebarPanel
-
-
-class TAFFETA_PT_live(ClothPanel, bpy.types.Panel):
-    bl_label = "Live"
-
-    def draw(self, context: bpy.types.Context) -> None:
-        draw_live(self.layout, context)
-
-
-class TAFFETA_PT_live_quality(ClothPanel, bpy.types.Panel):
-    bl_label = "Quality and Hand"
-    bl_parent_id = "TAFFETA_PT_live"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    def draw(self, context: bpy.types.Context) -> None:
-        draw_settings(property_column(self), context)
 
 
 class TAFFETA_PT_sidebar_live(ClothSidebarPanel, bpy.types.Panel):
@@ -45,7 +29,7 @@ class TAFFETA_PT_sidebar_live_quality(ClothSidebarPanel, bpy.types.Panel):
 
 
 def draw_settings(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    for name in ("live_timeline", "live_steps", "live_coarseness", "grab_radius", "grab_strength"):
+    for name in ("live_timeline", "live_steps", "live_coarseness", "grab_radius_shown", "grab_strength"):
         layout.prop(context.scene.taffeta, name)
 
 
@@ -65,7 +49,7 @@ def draw_live(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         message(layout, context, text, "ERROR")
     row = layout.row(align=True)
     row.operator("taffeta.freeze_start", text="Freeze as Start", icon="FREEZE")
-    row.operator("taffeta.freeze_rest", text="as Rest Shape")
+    row.operator("taffeta.freeze_rest", text="Freeze as Rest")
     if context.object is not None and context.object.type == "MESH" and frozen_shape.has_start(context.object):
         row = layout.row(align=True)
         row.label(text="Starts from a frozen shape")
@@ -99,8 +83,6 @@ def draw_running(layout: bpy.types.UILayout, state: LiveState) -> None:
 
 
 CLASSES = (
-    TAFFETA_PT_live,
-    TAFFETA_PT_live_quality,
     TAFFETA_PT_sidebar_live,
     TAFFETA_PT_sidebar_live_quality,
 )

@@ -49,12 +49,12 @@ class TAFFETA_PT_physics(PhysicsPanel, bpy.types.Panel):
 class TAFFETA_PT_fabric(ClothPanel, bpy.types.Panel):
     bl_label = "Fabric"
 
-    def draw_header_preset(self, context: bpy.types.Context) -> None:
-        TAFFETA_PT_fabric_presets.draw_panel_header(self.layout)
-
     def draw(self, context: bpy.types.Context) -> None:
-        layout, cloth = property_column(self), context.object.taffeta.cloth
-        for name in ("preset", "density", "bend_micro", "bend_friction_milli", "strain_limit", "air_drag"):
+        cloth = context.object.taffeta.cloth
+        fabric = cloth.bl_rna.properties["preset"].enum_items[cloth.preset].name
+        self.layout.popover(TAFFETA_PT_fabric_presets.__name__, text=fabric, icon="PRESET")
+        layout = property_column(self)
+        for name in ("density", "bend_micro", "bend_friction_milli", "strain_percent", "air_drag"):
             layout.prop(cloth, name)
 
 
@@ -87,7 +87,7 @@ class TAFFETA_PT_collisions(ClothPanel, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, cloth = property_column(self), context.object.taffeta.cloth
-        layout.prop(cloth, "thickness")
+        layout.prop(cloth, "thickness_shown")
         layout.prop(cloth, "friction")
         layout.prop(cloth, "self_collision")
 
@@ -102,7 +102,7 @@ class TAFFETA_PT_collider(PhysicsPanel, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, collider = property_column(self), context.object.taffeta.collider
-        layout.prop(collider, "thickness")
+        layout.prop(collider, "thickness_shown")
         layout.prop(collider, "friction")
 
 

@@ -63,7 +63,7 @@ class TAFFETA_PT_sidebar_colliders(ClothSidebarPanel, bpy.types.Panel):
         for collider in colliders[:ROWS_SHOWN]:
             row = column.row(align=True)
             row.operator("taffeta.select", text=collider.name, icon="MOD_PHYSICS").name = collider.name
-            row.prop(collider.taffeta.collider, "thickness", text="")
+            row.prop(collider.taffeta.collider, "thickness_shown", text="")
         _draw_rest(self.layout, len(colliders))
         if not colliders:
             self.layout.label(text="The cloth meets nothing but itself")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the user sets: `object.taffeta` and `scene.taffeta`.
+"""What the user sets: `object.taffeta`, and `scene.taffeta` of `scene_properties`.
 
 Names and units are those of `gpu_core.scene`: kg/m², N/m, N·m, metres. Blender stores them as float32.
 """
@@ -7,11 +7,13 @@ Names and units are those of `gpu_core.scene`: kg/m², N/m, N·m, metres. Blende
 from __future__ import annotations
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
 
 from ...gpu_core.scene.fabrics import COTTON, FABRICS, Fabric
-from ...gpu_core.scene.scene import Cloth, Collider, Material, Settings
+from ...gpu_core.scene.scene import Cloth, Collider, Material
 from . import roster
+from .scene_properties import SceneProperties
+from .shown import UNKEYED, shown_length
 
 ROLES = (
     ("NONE", "None", "Taffeta leaves this object alone"),
@@ -31,7 +33,6 @@ FABRIC_NUMBERS = (
     "friction",
 )  # fmt: skip
 
-UNKEYED: set[str] = set()  #: without ANIMATABLE: a bake reads a number once, so it takes no keys
 SINGLE_PRECISION = 1.0e-6  #: relative; the properties are float32
 MICRO, MILLI = 1.0e-6, 1.0e-3
 
@@ -79,6 +80,14 @@ def _get_bend_friction_milli(cloth: ClothProperties) -> float:
 
 def _set_bend_friction_milli(cloth: ClothProperties, value: float) -> None:
     cloth.bend_friction = value * MILLI
+
+
+def _get_strain_percent(cloth: ClothProperties) -> float:
+    return 100.0 * cloth.strain_limit
+
+
+def _set_strain_percent(cloth: ClothProperties, value: float) -> None:
+    cloth.strain_limit = value / 100.0
 
 
 class ClothProperties(bpy.types.PropertyGroup):
@@ -193,7 +202,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         options=UNKEYED,
     )
     strain_limit: FloatProperty(
-        name="Strain Limit",
+        name="Strain Limit (1)",
         description="Largest stretch beyond the rest shape: 0.06 is 6 %. 0 switches the limit off",
         default=Material.strain_limit,
         min=0.0,
@@ -211,6 +220,25 @@ class ClothProperties(bpy.types.PropertyGroup):
         precision=2,
         step=1,
         options=UNKEYED,
+    )
+    strain_percent: FloatProperty(
+        name="Strain Limit",
+        description="Largest stretch beyond the rest shape. 0 switches the limit off",
+        min=0.0,
+        soft_max=60.0,
+        precision=1,
+        step=10,
+        subtype="PERCENTAGE",
+        get=_get_strain_percent,
+        set=_set_strain_percent,
+        options=UNKEYED,
+    )
+    thickness_shown: shown_length(
+        "thickness",
+        "Thickness",
+        "Distance that layers of this cloth keep from each other and from colliders. "
+        "Fabrics thinner than 1 mm keep 1 mm, the resolution of contact",
+        0.01,
     )
     thickness: FloatProperty(
         name="Thickness (m)",
@@ -265,6 +293,7 @@ class ClothProperties(bpy.types.PropertyGroup):
 class ColliderProperties(bpy.types.PropertyGroup):
     """One collider; names and units as `gpu_core.scene.scene.Collider`."""
 
+    thickness_shown: shown_length("thickness", "Thickness", "Distance that cloth keeps from this surface", 0.05)
     thickness: FloatProperty(
         name="Thickness (m)",
         description="Distance that cloth keeps from this surface",
@@ -301,139 +330,6 @@ class ObjectProperties(bpy.types.PropertyGroup):
     )
     cloth: PointerProperty(type=ClothProperties)
     collider: PointerProperty(type=ColliderProperties)
-
-
-class SceneProperties(bpy.types.PropertyGroup):
-    """`scene.taffeta`; names and units as `gpu_core.scene.scene.Settings`."""
-
-    step_rate: FloatProperty(
-        name="Steps per Second",
-        description="Solver steps per second of scene time, rounded to whole steps per frame",
-        default=Settings.step_rate,
-        min=1.0,
-        max=1e6,
-        soft_min=48.0,
-        soft_max=600.0,
-        precision=0,
-        step=2400,
-        options=UNKEYED,
-    )
-    tolerance: FloatProperty(
-        name="Tolerance (m/s)",
-        description="A step has converged when no vertex is still corrected faster than this: smaller is slower and "
-        "nearer to the exact solution",
-        default=Settings.tolerance,
-        min=1.0e-5,
-        soft_min=1.0e-3,
-        soft_max=1.0,
-        precision=4,
-        step=0.1,
-        options=UNKEYED,
-    )
-    solver: EnumProperty(
-        name="Solver",
-        description="The method that computes the motion",
-        items=(("NDB", "NDB", "Non-distance barriers; by default solved with Newton's method"),),
-        default="NDB",
-        options=UNKEYED,
-    )
-    preset: EnumProperty(
-        name="Variant",
-        description="Which choices the solver makes where the published method leaves several",
-        items=(
-            ("DEFAULT", "Default", "Newton's method, with the choices that measured best"),
-            ("PAPER", "Paper", "Constant matrix and subspace reuse, as published: for comparison"),
-        ),
-        default="DEFAULT",
-        options=UNKEYED,
-    )
-    backend: EnumProperty(
-        name="Device",
-        description="Where the solver runs",
-        items=(
-            ("AUTO", "Automatic", "The graphics card if there is a usable one, else the processor"),
-            ("CPU", "CPU", "The processor"),
-            ("CUDA", "CUDA", "An NVIDIA graphics card"),
-        ),
-        default="AUTO",
-        options=UNKEYED,
-    )
-    strict_start: BoolProperty(
-        name="Refuse Tangled Start",
-        description="Refuse to bake when meshes intersect at the start frame, instead of freeing those places "
-        "until they have separated",
-        default=Settings.strict_start,
-        options=UNKEYED,
-    )
-    collider_detail: EnumProperty(
-        name="Colliders As",
-        description="Whether cloth meets the bodies as the viewport has them or as they render: which modifiers, and "
-        "how many levels of Subdivision",
-        items=(
-            ("VIEWPORT", "In Viewport", "With the modifiers and levels that the viewport shows"),
-            ("RENDER", "Rendered", "With the modifiers and levels of a render: slower to read"),
-        ),
-        default="VIEWPORT",
-        options=UNKEYED,
-    )
-    live_steps: IntProperty(
-        name="Steps per Frame",
-        description="Solver steps of a frame in Live: one is fastest and damps most",
-        default=2,
-        min=1,
-        soft_max=8,
-        options=UNKEYED,
-    )
-    live_coarseness: FloatProperty(
-        name="Coarseness",
-        description="How many times the bake's tolerance is good enough for Live",
-        default=5.0,
-        min=0.1,
-        soft_min=1.0,
-        soft_max=10.0,
-        precision=1,
-        step=100,
-        options=UNKEYED,
-    )
-    live_timeline: BoolProperty(
-        name="Play Timeline",
-        description="Let the timeline run with Live, to its end; otherwise it stands still, and the cloth settles",
-        default=True,
-        options=UNKEYED,
-    )
-    grab_radius: FloatProperty(
-        name="Grab Radius (m)",
-        description="How far along the cloth the mouse takes hold of it, fading outwards",
-        default=0.1,
-        min=0.0,
-        soft_max=0.5,
-        precision=3,
-        step=1,
-        options=UNKEYED,
-    )
-    grab_strength: FloatProperty(
-        name="Grab Strength",
-        description="How firmly the mouse holds the cloth: strong is quick and stretches it more",
-        default=0.5,
-        min=0.0,
-        max=0.99,
-        precision=2,
-        step=1,
-        options=UNKEYED,
-    )
-    cache_folder: StringProperty(
-        name="Cache Folder",
-        description="Where the bake is written; empty means taffeta_cache beside the .blend file. "
-        "A leading // is the .blend file's folder",
-        subtype="DIR_PATH",
-        # Blender 4.5 warns about // paths without this option, Blender 4.2 does not know it.
-        options={"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else UNKEYED,
-    )
-    cache_key: StringProperty(
-        name="Cache Key",
-        description="Folder name of this scene's caches, kept when the scene is renamed",
-        options={"HIDDEN"},
-    )
 
 
 CLASSES = (ClothProperties, ColliderProperties, ObjectProperties, SceneProperties)

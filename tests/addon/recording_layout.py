@@ -25,6 +25,11 @@ class RecordingLayout:
     def separator(self):
         pass
 
+    def popover(self, panel, text="", icon="NONE"):
+        assert hasattr(bpy.types, panel), panel
+        known_icon(icon)
+        self.shown.append(("popover", text))
+
     def menu(self, name, icon="NONE"):
         assert hasattr(bpy.types, name), name
         known_icon(icon)

@@ -47,7 +47,7 @@ def test_a_cloth_shows_the_button_the_quality_and_what_can_be_frozen(draw):
     layout = draw()
     for name in ("taffeta.live", "taffeta.freeze_start", "taffeta.freeze_rest"):
         assert ("operator", name) in layout.shown
-    for name in ("live_timeline", "live_steps", "live_coarseness", "grab_radius", "grab_strength"):
+    for name in ("live_timeline", "live_steps", "live_coarseness", "grab_radius_shown", "grab_strength"):
         assert ("prop", name) in layout.shown
     assert ("operator", "taffeta.clear_start") not in layout.shown
 

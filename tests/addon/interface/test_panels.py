@@ -44,7 +44,6 @@ def test_an_object_without_role_shows_only_the_role(draw, make_object):
 def test_a_cloth_shows_fabric_pins_bake_and_solver(draw, make_cloth):
     layout = draw(make_cloth())
     for name in (
-        "preset",
         "density",
         "bend_micro",
         "bend_friction_milli",
@@ -55,13 +54,14 @@ def test_a_cloth_shows_fabric_pins_bake_and_solver(draw, make_cloth):
         "backend",
     ):
         assert ("prop", name) in layout.shown
+    assert ("popover", "Cotton") in layout.shown
     assert ("operator", "taffeta.bake") in layout.shown
     assert ("operator", "taffeta.free") in layout.shown
 
 
 def test_a_collider_shows_its_surface_and_no_fabric(draw, make_collider):
     layout = draw(make_collider())
-    assert [name for _, name in layout.shown] == ["role", "thickness", "friction"]
+    assert [name for _, name in layout.shown] == ["role", "thickness_shown", "friction"]
 
 
 def test_a_collider_that_is_not_a_mesh_says_so(draw, scene):
