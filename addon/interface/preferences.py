@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 import bpy
 from bpy.props import StringProperty
 
@@ -10,11 +12,13 @@ from ..device import manifest
 from ..device.info import versions
 from ..device.self_test import SelfTest, lines, passed
 from .greyed import Greyed
+from .manual_map import MANUAL
 
 INSTALLS = manifest.installs()
 if INSTALLS:
     from . import gpu_preferences
 
+NEEDED = ("numpy", "scipy", "filelock")  #: beside what Blender brings
 TICK = 0.1  #: s between two looks at the running test
 ROOT_PACKAGE = __package__.rsplit(".", 2)[0]  # what Blender knows the extension by
 
@@ -24,7 +28,7 @@ _versions: list[str] = []  #: looked up once, for draw() must not read the disk
 
 class TAFFETA_OT_self_test(Greyed):
     bl_idname = "taffeta.self_test"
-    bl_label = "Self-Test"
+    bl_label = "Run Self-Test"
     bl_description = "Simulate a small drape in a process of its own and check it, ten seconds at most"
     bl_options = {"INTERNAL"}
 
@@ -82,8 +86,32 @@ class TAFFETA_AP_preferences(bpy.types.AddonPreferences):
     )
 
     def draw(self, context: bpy.types.Context) -> None:
+        draw_verdict(self.layout.column())
         draw_self_test(self.layout.column())
         draw_graphics_card(self.layout.box().column(), context, self)
+
+
+def draw_verdict(layout: bpy.types.UILayout) -> None:
+    """Whether Taffeta works on this machine, as far as is known; and where to read on."""
+    text, icon = verdict()
+    layout.label(text=text, icon=icon)
+    layout.operator("wm.url_open", text="Open Manual", icon="HELP").url = f"{MANUAL.as_uri()}/install.md"
+    layout.operator("taffeta.copy_report", text="Copy Report for a Bug", icon="URL")
+
+
+def verdict() -> tuple[str, str]:
+    """(in words, icon)."""
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        return f"Does not work: {', '.join(missing)} is missing. Install the zip for this system again", "ERROR"
+    if _test is None:
+        return "All that Taffeta needs is there: Run Self-Test tries it", "INFO"
+    if _test.answer is None:
+        return "The test is running", "TIME"
+    if passed(_test.answer):
+        return f"Works on this machine: {_test.answer['device']}", "CHECKMARK"
+    failed = [text for well, text in lines(_test.answer) if not well]
+    return f"Does not work: {failed[0] if failed else 'the self-test did not begin'}", "ERROR"
 
 
 def draw_self_test(column: bpy.types.UILayout) -> None:

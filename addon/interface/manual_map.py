@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""F1 on a control of ours, or Online Manual in its context menu, opens the page of the manual that describes it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+
+MANUAL = Path(__file__).resolve().parents[2] / "docs" / "manual"
+
+#: Pattern of what Blender asks for, in lower case → page and heading. The first that fits counts.
+PAGES = (
+    ("bpy.types.objectproperties*", "controls.md#object"),
+    ("bpy.types.clothproperties.thickness*", "controls.md#collisions"),
+    ("bpy.types.clothproperties.friction", "controls.md#collisions"),
+    ("bpy.types.clothproperties.self_collision", "controls.md#collisions"),
+    ("bpy.types.clothproperties.pin_group", "controls.md#shape"),
+    ("bpy.types.clothproperties.s*", "controls.md#stiffness"),
+    ("bpy.types.clothproperties*", "controls.md#fabric"),
+    ("bpy.types.colliderproperties*", "controls.md#surface-of-a-collider"),
+    ("bpy.types.sceneproperties.live*", "live.md"),
+    ("bpy.types.sceneproperties.grab*", "live.md#pulling-with-the-mouse"),
+    ("bpy.types.sceneproperties.cache*", "bake.md#cache"),
+    ("bpy.types.sceneproperties*", "controls.md#solver-properties--scene--taffeta-for-the-whole-scene"),
+    ("bpy.ops.taffeta.live*", "live.md"),
+    ("bpy.ops.taffeta.freeze*", "live.md#freezing"),
+    ("bpy.ops.taffeta.clear_start", "live.md#freezing"),
+    ("bpy.ops.taffeta.to_*", "finalise.md"),
+    ("bpy.ops.taffeta.export*", "finalise.md"),
+    ("bpy.ops.taffeta.velocity", "finalise.md"),
+    ("bpy.ops.taffeta.gpu*", "install.md"),
+    ("bpy.ops.taffeta.self_test", "install.md"),
+    ("bpy.ops.taffeta.bake*", "bake.md#buttons"),
+    ("bpy.ops.taffeta.*", "controls.md#buttons"),
+)
+
+
+def pages() -> tuple[str, tuple[tuple[str, str], ...]]:
+    """As Blender wants it: what all addresses begin with, and the rest of each."""
+    return f"{MANUAL.as_uri()}/", PAGES
+
+
+def register() -> None:
+    bpy.utils.register_manual_map(pages)
+
+
+def unregister() -> None:
+    bpy.utils.unregister_manual_map(pages)
