@@ -34,6 +34,17 @@ def test_save_as_and_open_again_show_the_same_frames(baked):
         window.choose_file(baked.folder / "drape.blend")
 
 
+def test_bake_and_free_ask_before_frames_are_lost(baked, pictures):
+    window, frames = baked.window, baked.frames()
+    for call in ("bpy.ops.taffeta.bake()", "bpy.ops.taffeta.free()"):
+        window.click(call)
+        window.redraw()
+        window.screenshot(pictures / f"asks_{call.rpartition('.')[2][:4]}.png")
+        assert not baked.running()
+        window.press("Escape")
+        assert np.array_equal(baked.frames(), frames)
+
+
 def test_the_shape_keys_button_makes_keys_of_the_frames(baked, pictures):
     window, frames = baked.window, baked.frames()
     window.search("Absolute", "PROPERTIES")  # the panel is closed, and far down
