@@ -27,7 +27,7 @@ from ...gpu_core.files.program import program
 from ...gpu_core.scene.differences import differences
 from ...gpu_core.scene.scene import SceneError
 from ..scene import modifier, retiming, roster
-from ..scene.gather import Members, cloth_objects, gather, gather_numbers
+from ..scene.gather import Members, cloth_objects, gather, gather_numbers, own_cloths
 from . import drawn, place, playback
 
 REASONS_SHOWN = 3
@@ -135,6 +135,8 @@ def _worth(
     contents = found.contents
     if contents is None or found.state in (CacheState.MISSING, CacheState.CORRUPT, CacheState.STALE):
         return found.state, found.reason
+    if cloth.library is not None:  # of the scene in its library
+        return found.state, found.reason
     if gone := playback.gone(cloth):
         return CacheState.CORRUPT, f"{gone} is missing"
     if id(contents) not in reasons:
@@ -192,7 +194,7 @@ def in_brief(lines: Sequence[str]) -> str:
 def check(context: bpy.types.Context) -> None:
     """Read the scene, and every cached frame, to find out what numbers cannot tell: takes as long as reading does."""
     look(context.scene)
-    for folder, simulated in place.attached(cloth_objects(context.scene)).items():
+    for folder, simulated in place.attached(own_cloths(context.scene)).items():
         found = _held[folder]
         if found.contents is None or found.state in (CacheState.MISSING, CacheState.CORRUPT):
             continue

@@ -22,10 +22,19 @@ def attach(cloths: Mapping[str, bpy.types.Object], frame_start: int, folder: Pat
     """
     home = cache_place.open_file()
     for key, item in cloths.items():
-        modifier.play(_ensure(item), cache_place.blend_path(frames_path(folder, key), home), frame_start)
+        path = cache_place.blend_path(frames_path(folder, key), home)
+        modifier.play(_ensure(item), _unlike_the_librarys(item, path), frame_start)
         triangulation.attach(item)
         velocity.remove(item)  # of an earlier bake
         item.update_tag()
+
+
+def _unlike_the_librarys(item: bpy.types.Object, path: str) -> str:
+    """Of an override Blender saves only what is written otherwise than in its library, whatever it means there."""
+    if item.override_library is None or item.override_library.reference is None:
+        return path
+    theirs = modifier.find(item.override_library.reference)
+    return path.replace("//", "//./", 1) if theirs is not None and theirs.filepath == path else path
 
 
 def detach(scene: bpy.types.Scene) -> int:

@@ -16,6 +16,7 @@ import bpy
 from ...gpu_core.files.folder import DEVICES
 
 UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
+LINKED = 1 << 40  #: more objects than a session makes
 LONGEST = 80  #: characters of a stem
 
 
@@ -30,9 +31,14 @@ def file_stem(name: str) -> str:
 def assign(cloths: Iterable[bpy.types.Object]) -> dict[str, str]:
     """The key of each cloth, by its full name (`name_full`); all different, also where case does not count.
 
-    Of two objects with the same stored key – one is a copy – the older one keeps it.
+    Of two objects with the same stored key – one is a copy – the older one keeps it, and one that is linked does not.
     """
-    return _different({cloth.name_full: (cloth.session_uid, cloth.taffeta.cloth.cache_key) for cloth in cloths})
+    return _different({cloth.name_full: (_age(cloth), cloth.taffeta.cloth.cache_key) for cloth in cloths})
+
+
+def _age(cloth: bpy.types.Object) -> int:
+    """The lower the older; what is linked is younger than all else."""
+    return cloth.session_uid + (LINKED if cloth.library is not None else 0)
 
 
 def scene_key(scene: bpy.types.Scene) -> str:
