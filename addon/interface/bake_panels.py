@@ -33,7 +33,8 @@ class TAFFETA_PT_bake(ClothPanel, bpy.types.Panel):
     bl_label = "Bake"
 
     def draw(self, context: bpy.types.Context) -> None:
-        draw_bake(self.layout, context)
+        """What an artist needs who sets the cloth up here; the rest is in the sidebar, once for the scene."""
+        draw_bake(self.layout, context, whole=False)
 
 
 class TAFFETA_PT_cache(ClothPanel, bpy.types.Panel):
@@ -73,26 +74,26 @@ class TAFFETA_PT_solver(bpy.types.Panel):
         layout.prop(chosen, "cache_folder")
 
 
-def draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """Buttons, or the progress of the bake that runs, and how the last one ended."""
+def draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context, whole: bool = True) -> None:
+    """Buttons, or the progress of the bake that runs, and how the last one ended. whole: with what is seldom needed."""
     if not bpy.data.filepath:
         text = "This file was never saved: the cache goes to a temporary folder until it is"
         message(layout, context, text, "ERROR")
     state = session.state()
     if state.busy:
         draw_progress(layout, state)
-        _draw_statistics(layout, state)
     else:
-        _draw_buttons(layout, context)
+        _draw_buttons(layout, context, whole)
         if state.phase is not Phase.IDLE:
             icon = "ERROR" if state.phase is Phase.FAILED else "INFO"
             message(layout, context, state.headline, icon)
     for warning in state.warnings:
         message(layout, context, warning, "ERROR")
-    layout.operator("taffeta.copy_report", icon="COPYDOWN")
+    if whole:
+        layout.operator("taffeta.copy_report", icon="COPYDOWN")
 
 
-def _draw_buttons(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+def _draw_buttons(layout: bpy.types.UILayout, context: bpy.types.Context, whole: bool) -> None:
     row = layout.row(align=True)
     row.operator("taffeta.bake", icon="PHYSICS")
     if status.left(context.scene):
@@ -100,10 +101,11 @@ def _draw_buttons(layout: bpy.types.UILayout, context: bpy.types.Context) -> Non
     row.operator("taffeta.free", icon="TRASH")
     if any(state is CacheState.HIDDEN for _, state, _ in status.every(context.scene)):
         layout.operator("taffeta.play", icon="HIDE_OFF")
-    row = layout.column(align=True)
-    row.operator("taffeta.bake", text="Bake Selected").scope = "SELECTED"
-    row.operator("taffeta.bake", text="Bake Stale").scope = "STALE"
-    row.operator("taffeta.bake", text="Bake from Current").from_current = True
+    if whole:
+        column = layout.column(align=True)
+        column.operator("taffeta.bake", text="Bake Selected").scope = "SELECTED"
+        column.operator("taffeta.bake", text="Bake Stale").scope = "STALE"
+        column.operator("taffeta.bake", text="Bake from Current").from_current = True
 
 
 def draw_progress(layout: bpy.types.UILayout, state: BakeState) -> None:
@@ -164,7 +166,9 @@ def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bp
 
 
 def draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bpy.types.Object) -> None:
-    """The certificate of the current frame, and the frames that are not clean."""
+    """What the solver said of the last frame, the certificate of the current one, and the frames that are not clean."""
+    if session.state().busy:
+        _draw_statistics(layout, session.state())
     certificates = status.held(cloth).certificates
     if not certificates:
         layout.label(text="No frame has been baked")
