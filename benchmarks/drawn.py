@@ -76,7 +76,7 @@ def _sheet(rng: random.Random) -> bpy.types.Object:
     mesh.to_mesh(item.data)
     mesh.free()
     item.rotation_euler = (rng.uniform(0.6, 1.57), rng.uniform(-0.4, 0.4), rng.uniform(0, 3))
-    item.location = (0, 0, rng.uniform(0.24, 0.3))
+    item.location = (0, 0, rng.uniform(0.3, 0.36))  # clear of the waves at the start
     item.taffeta.role = "CLOTH"
     item.taffeta.cloth.preset = rng.choice(["SILK", "COTTON", "JERSEY_KNIT"]) if rng.random() < 0.9 else "DENIM"
     return item
