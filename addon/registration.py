@@ -7,6 +7,7 @@ from .command import blender
 from .interface import (
     bake_operators,
     bake_panels,
+    check_operator,
     fabric_presets,
     finalise_operators,
     finalise_panel,
@@ -27,6 +28,7 @@ PARTS = (
     roster,
     properties,
     bake_operators,
+    check_operator,
     live_operators,
     finalise_operators,
     object_menu,

@@ -3,8 +3,8 @@
 
 A cache is stale as soon as a number differs from what it was baked with; that is compared while drawing, as is all
 that costs nothing to know: whether the file is there, the modifier plays it, and the mesh has its vertices. Whether a
-mesh or a motion differs only reading the scene can tell, which `check` does. A range that has become shorter makes no
-cache stale, and one that has become longer leaves the rest to be baked.
+mesh or a motion differs only reading the scene can tell, which `checking` does. A range that has become shorter makes
+no cache stale, and one that has become longer leaves the rest to be baked.
 """
 
 from __future__ import annotations
@@ -19,16 +19,15 @@ import bpy
 
 from ...gpu_core.bake import certificate
 from ...gpu_core.bake.certificate import Certificate
-from ...gpu_core.files import cache, job
+from ...gpu_core.files import cache
 from ...gpu_core.files import folder as own_folder
 from ...gpu_core.files.cache import CacheError, CacheState, Contents
 from ...gpu_core.files.disk import DiskError
 from ...gpu_core.files.program import program
 from ...gpu_core.scene.differences import differences
-from ...gpu_core.scene.scene import SceneError
 from ..scene import modifier, retiming, roster
-from ..scene.gather import Members, cloth_objects, gather, gather_numbers, own_cloths
-from . import drawn, place, playback
+from ..scene.gather import Members, cloth_objects, gather_numbers
+from . import place, playback
 
 REASONS_SHOWN = 3
 
@@ -191,61 +190,14 @@ def in_brief(lines: Sequence[str]) -> str:
     return "; ".join(lines[:REASONS_SHOWN]) + more
 
 
-def check(context: bpy.types.Context) -> None:
-    """Read the scene, and every cached frame, to find out what numbers cannot tell: takes as long as reading does."""
-    look(context.scene)
-    for folder, simulated in place.attached(own_cloths(context.scene)).items():
-        found = _held[folder]
-        if found.contents is None or found.state in (CacheState.MISSING, CacheState.CORRUPT):
-            continue
-        try:
-            cache.verify(folder)
-            frames = found.contents.frame_start, found.contents.frame_end
-            asked = job.describe(gather(context, frames, simulated, colliders_of(found.contents)))
-            reason = why_stale(found.contents, asked)
-        except (CacheError, DiskError) as error:
-            _held[folder] = replace(found, state=CacheState.CORRUPT, reason=error.problem)
-        except SceneError as error:
-            _held[folder] = replace(found, state=CacheState.STALE, reason=str(error))
-        else:
-            if reason:
-                _held[folder] = replace(found, state=CacheState.STALE, reason=reason)
-    if all(entry.state is not CacheState.STALE for entry in _held.values()):
-        _judge(context)
+def known() -> dict[Path, Held]:
+    """What was found in each folder that a cloth of the scene plays or could play."""
+    return dict(_held)
 
 
-def drawn_troubles(scene: bpy.types.Scene) -> list[str]:
-    """What `check` found of crossings in what Blender draws, a line a bake."""
-    found = {id(entry): entry for cloth in cloth_objects(scene) if (entry := held(cloth)).certificates}
-    lines = []
-    for entry in found.values():
-        crossing = [known for known in entry.certificates if known.drawn]
-        if crossing:
-            count = f"{len(crossing)} of {len(entry.certificates)} frames cross as Blender draws them"
-            lines.append(f"{count}: {crossing[0].drawn_findings[0]}")
-    return lines
-
-
-def _judge(context: bpy.types.Context) -> None:
-    """Whether what Blender draws of the baked frames crosses, into their certificates."""
-    caches = [entry for entry in _held.values() if entry.frames and entry.contents is not None]
-    ends = [
-        (entry.contents.frame_start, entry.contents.frame_start + entry.frames - 1)
-        for entry in caches
-        if entry.contents
-    ]
-    if not ends:
-        return
-    seen = dict(drawn.findings(context, (min(first for first, _ in ends), max(last for _, last in ends))))
-    for folder, entry in list(_held.items()):
-        judged = [
-            replace(
-                known, drawn=len(seen[known.frame]), drawn_findings=tuple(map(str, seen[known.frame][:REASONS_SHOWN]))
-            )
-            for known in entry.certificates
-            if known.frame in seen
-        ]
-        _held[folder] = replace(entry, certificates=tuple(judged))
+def put(folder: Path, held: Held) -> None:
+    """Somebody knows better what this folder is worth."""
+    _held[folder] = held
 
 
 def certify(folder: Path, reports: Sequence[Mapping[str, Any]], line: Mapping[str, Any]) -> None:

@@ -12,8 +12,8 @@ import bpy
 
 from ...gpu_core.files import cache
 from ...gpu_core.files.cache import CacheState
+from ..cache import checking, place, status, velocity, writeback
 from ..cache import frames as baked_frames
-from ..cache import place, status, velocity, writeback
 from ..cache.frames import BakedFrames
 from ..device.answer import CommandError, Exit, Report
 from ..finalise import to_file, to_mesh, to_shape_keys
@@ -29,7 +29,7 @@ def export(options: Namespace, report: Report) -> None:
     with failures(), _frame_range(options.frames):
         cloths = _chosen(options.objects)
         play_own(bpy.context.scene)
-        status.check(bpy.context)
+        checking.check(bpy.context)
         baked = [_read(cloth) for cloth in cloths]
         for frames in baked if options.velocity else []:
             velocity.add(frames, velocity.write(frames))

@@ -22,7 +22,7 @@ from ...gpu_core.files.folder import holds_bake, of_user, size
 from ...gpu_core.scene.scene import Scene
 from ..bake import session
 from ..bake.state import BakeState, Happening, Phase
-from ..cache import place, status
+from ..cache import checking, place, status
 from ..cache.drawn import differs_from_simulated
 from ..cache.drawn import findings as drawn_findings
 from ..device.answer import FAILURES, CommandError, Exit, Report, tell_frame
@@ -162,8 +162,8 @@ def _crossing_as_drawn(progress: BakeState) -> list[str]:
     if progress.phase is not Phase.DONE or not differs_from_simulated(bpy.context.scene):
         return []
     with failures():
-        status.check(bpy.context)
-    found = status.drawn_troubles(bpy.context.scene)
+        checking.check(bpy.context)
+    found = checking.troubles(bpy.context.scene)
     for text in found:
         print(f"taffeta: {text}", file=sys.stderr)
     return found

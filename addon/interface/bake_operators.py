@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bake, pause, cancel, free, check. Thin: what they do is in `session` and `cache_status`."""
+"""Bake, pause, cancel, free. Thin: what they do is in `session` and `status`."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from ...gpu_core.scene.scene import SceneError
 from ..bake import report as bake_report
 from ..bake import save_as, session
 from ..bake.state import BakeState, Happening, Phase
-from ..cache import place, status
+from ..cache import checking, place, status
 from ..scene import modifier
 from ..scene.gather import cloth_objects
+from .beside import SLICE, TICK, Ticking, redraw
+from .check_operator import judge_drawn
 from .greyed import Greyed, busy, no_cloth, nothing_baked
-
-TICK = 0.1  #: s between two redraws of the progress
-SLICE = 0.04  #: s of reading per tick; the interface answers in between
 
 SCOPES = (
     ("ALL", "All", "Every cloth of the scene, together"),
@@ -31,24 +30,6 @@ SCOPES = (
     ),
     ("STALE", "Stale", "The cloth whose cache is missing, partial, damaged, or of another scene than this"),
 )
-PANELS = {"PROPERTIES": "WINDOW", "VIEW_3D": "UI"}  #: editors that show a bake, and in which of their regions
-
-
-class Ticking(Greyed):
-    """Runs beside the interface: its `modal` sees every event, and a TIMER now and then."""
-
-    _timer: bpy.types.Timer | None = None
-
-    def _run_beside(self, context: bpy.types.Context, tick: float) -> set[str]:
-        """tick: s between two TIMER events."""
-        self._timer = context.window_manager.event_timer_add(tick, window=context.window)
-        context.window_manager.modal_handler_add(self)
-        return {"RUNNING_MODAL"}
-
-    def _remove_timer(self, context: bpy.types.Context) -> None:
-        if self._timer is not None:
-            context.window_manager.event_timer_remove(self._timer)
-            self._timer = None
 
 
 class TAFFETA_OT_bake(Ticking):
@@ -157,7 +138,7 @@ class TAFFETA_OT_bake(Ticking):
             if not cloths:
                 raise session.NothingToDoError("No cloth is selected")
         elif self.scope == "STALE":
-            status.check(context)
+            checking.check(context)
             cloths = [cloth for cloth, state, _ in status.every(scene) if state is not CacheState.READY]
             if not cloths:
                 raise session.NothingToDoError("Nothing is stale: every cache is ready")
@@ -174,6 +155,8 @@ class TAFFETA_OT_bake(Ticking):
         for warning in state.warnings:
             self.report({"WARNING"}, warning)
         self.report(_severity(state), state.headline)
+        if state.phase is Phase.DONE and checking.unjudged(context.scene):
+            judge_drawn(self, context, beside=self._asked)
         return {"FINISHED"} if state.phase is Phase.DONE else {"CANCELLED"}
 
 
@@ -242,32 +225,6 @@ class TAFFETA_OT_free(Greyed):
         return {"FINISHED"}
 
 
-class TAFFETA_OT_check(Greyed):
-    bl_idname = "taffeta.check"
-    bl_label = "Check Caches"
-    bl_description = (
-        "Read the scene and every cached frame: which caches are stale, and why, which are damaged, and whether "
-        "anything crosses as Blender draws and renders it"
-    )
-    bl_options = {"INTERNAL"}
-
-    @classmethod
-    def obstacle(cls, context: bpy.types.Context) -> str:
-        return busy(context) or nothing_baked(context)
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        status.check(context)
-        found = status.every(context.scene)
-        bad = [status.in_words(*entry) for entry in found if entry[1] is not CacheState.READY]
-        bad += status.drawn_troubles(context.scene)
-        for line in bad:
-            self.report({"WARNING"}, line)
-        if not bad:
-            self.report({"INFO"}, "Every cache is whole and of this scene, and nothing crosses as Blender draws it")
-        redraw(context)
-        return {"FINISHED"}
-
-
 class TAFFETA_OT_play(Greyed):
     bl_idname = "taffeta.play"
     bl_label = "Play Cache"
@@ -326,23 +283,11 @@ CLASSES = (
     TAFFETA_OT_cancel,
     TAFFETA_OT_pause,
     TAFFETA_OT_free,
-    TAFFETA_OT_check,
     TAFFETA_OT_play,
     TAFFETA_OT_open_cache,
     TAFFETA_OT_copy_report,
 )
 register, unregister = bpy.utils.register_classes_factory(CLASSES)
-
-
-def redraw(context: bpy.types.Context) -> None:
-    """Where a bake is shown: our panels, the sidebars, the timeline and the status bar, but no viewport."""
-    for window in context.window_manager.windows:
-        for area in window.screen.areas:
-            for region in area.regions:
-                if region.type == PANELS.get(area.type) or area.type == "DOPESHEET_EDITOR":
-                    region.tag_redraw()
-    # No screen has the status bar among its areas. It redraws itself when the name of a view layer changes.
-    bpy.msgbus.publish_rna(key=(bpy.types.ViewLayer, "name"))
 
 
 def confirmed(

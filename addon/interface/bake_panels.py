@@ -13,7 +13,7 @@ from ...gpu_core.bake.log import MIB
 from ...gpu_core.files.cache import CacheState
 from ..bake import session
 from ..bake.state import BakeState, Phase
-from ..cache import place, status
+from ..cache import checking, place, status
 from ..scene import modifier, roster
 from .physics import ClothPanel, message, property_column
 
@@ -160,9 +160,16 @@ def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bp
         message(layout, context, text, "ERROR")
     if held.size:
         layout.label(text=f"{amount(held.size)}, {amount(held.free)} free on the disk")
-    row = layout.row(align=True)
-    row.operator("taffeta.check", icon="VIEWZOOM")
-    row.operator("taffeta.open_cache", icon="FILE_FOLDER")
+    draw_check(layout.row(align=True)).operator("taffeta.open_cache", icon="FILE_FOLDER")
+
+
+def draw_check(layout: bpy.types.UILayout) -> bpy.types.UILayout:
+    """The button, or how far the check is."""
+    if checking.current is not None:
+        layout.progress(factor=checking.current.share, text="Checking: Esc ends it")
+    else:
+        layout.operator("taffeta.check", icon="VIEWZOOM")
+    return layout
 
 
 def draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bpy.types.Object) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ..bake import session
+from ..cache import checking
 from ..scene import modifier, render_job, roster
 
 BAKING = "A bake is running: wait for it or cancel it"
@@ -26,9 +27,11 @@ class Greyed(bpy.types.Operator):
 
 
 def busy(context: bpy.types.Context) -> str:
-    """A bake, a render or Edit Mode, during which the scene's cloth must be left alone; or nothing."""
+    """A bake, a check, a render or Edit Mode, during which the scene's cloth must be left alone; or nothing."""
     if session.current is not None:
         return BAKING
+    if checking.current is not None:
+        return "The caches are being checked: wait, or press Esc"
     if render_job.runs():
         return "Blender is rendering: wait until it has finished"
     return "Leave Edit Mode first" if context.mode.startswith("EDIT") else ""

@@ -9,7 +9,7 @@ import bpy
 
 from ..bake import save_as, session
 from ..bake.state import Happening
-from ..cache import status
+from ..cache import checking, status
 from ..live import display
 from ..live import session as live
 from ..live.state import Occurrence
@@ -20,6 +20,7 @@ from ..scene.gather import cloth_objects
 @bpy.app.handlers.persistent
 def _before_load(*_: object) -> None:
     session.close()
+    checking.close()
     live.close()
 
 
@@ -96,6 +97,7 @@ def register() -> None:
 
 def unregister() -> None:
     live.close()
+    checking.close()
     session.close()
     atexit.unregister(session.close)
     for name, handler in reversed(HANDLERS):

@@ -16,7 +16,7 @@ from ..live import hand
 from ..live import session as live
 from ..live.state import Drag, Grab, LiveState, Occurrence, Phase
 from ..scene import frozen_shape
-from .bake_operators import Ticking, redraw
+from .beside import Ticking, redraw
 from .greyed import Greyed, busy, no_cloth
 
 TICK = 1 / 120  #: s between two looks at the worker

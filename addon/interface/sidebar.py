@@ -11,12 +11,12 @@ from collections.abc import Iterable
 import bpy
 
 from ..bake import session
-from ..cache import status
+from ..cache import checking, status
 from ..cache.status import Held
 from ..scene import roster
 from ..scene.checks import Trouble, troubles
 from ..scene.mends import MENDS
-from .bake_panels import BAKING, FRAMES_SHOWN, ICONS, amount, draw_bake
+from .bake_panels import BAKING, FRAMES_SHOWN, ICONS, amount, draw_bake, draw_check
 from .physics import message
 
 ROWS_SHOWN = 20
@@ -91,7 +91,7 @@ class TAFFETA_PT_sidebar_cache(ClothSidebarPanel, bpy.types.Panel):
         if caches:
             free = min(held.free for held in caches)
             layout.label(text=f"{amount(sum(held.size for held in caches))}, {amount(free)} free on the disk")
-        layout.operator("taffeta.check", icon="VIEWZOOM")
+        draw_check(layout)
 
 
 class TAFFETA_PT_sidebar_checks(ClothSidebarPanel, bpy.types.Panel):
@@ -131,6 +131,8 @@ def _draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context, caches:
         return
     unchecked = sum(entry.intersections is None for entry in certificates)
     layout.label(text=f"{len(certificates) - unchecked} of {len(certificates)} frames checked")
+    if checking.unjudged(context.scene):
+        message(layout, context, "What Blender makes of them was not looked at yet: Check Caches", "QUESTION")
     bad = [(entry.frame, texts) for entry in certificates if (texts := entry.troubles)]
     if not bad:
         layout.label(text="None of them has trouble", icon="CHECKMARK")

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Blender's status bar says while a bake or Live runs."""
+"""What Blender's status bar says while a bake, a check or Live runs."""
 
 from __future__ import annotations
 
 import bpy
 
 from ..bake import session
+from ..cache import checking
 from ..live import session as live
-from .bake_panels import draw_progress
+from .bake_panels import draw_check, draw_progress
 from .live_panels import draw_running
 
 
@@ -15,6 +16,8 @@ def draw(header: bpy.types.Header, context: bpy.types.Context) -> None:
     """Live ends where a bake begins."""
     if session.current is not None:
         draw_progress(header.layout, session.state())
+    elif checking.current is not None:
+        draw_check(header.layout)
     elif live.current is not None:
         draw_running(header.layout, live.state())
 

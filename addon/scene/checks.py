@@ -94,7 +94,7 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
             text = f"“{entry.name}” comes before the cache and makes other vertices"
             yield Trouble(cloth.name, text, "AFTER_CACHE")
         elif index > place and entry.type not in modifier.SHAPELESS and modifier.find(cloth) is not None:
-            text = f"what “{entry.name}” makes of the simulated cloth may cross: Check Caches tells"
+            text = f"what “{entry.name}” makes of the simulated cloth may cross: that is looked at after each bake"
             yield Trouble(cloth.name, text, notice=True)
     yield from _of_mesh(cloth)
 

@@ -55,7 +55,7 @@ class Drape:
     def pause(self, paused: bool) -> None:
         """Hold the bake, or let it go on, at once: to look for a button takes as long as some frames."""
         self.window.until("session().state().phase.name != 'READING'")
-        self.window.do(f"session().tell({{'event': {'pause' if paused else 'continue'!r}}})")
+        self.window.do(f"session().tell(session().Happening.{'PAUSE' if paused else 'CONTINUE'})")
 
     def running(self) -> bool:
         return self.window.ask("session().current is not None")

@@ -134,6 +134,11 @@ def session():
     return sys.modules["bl_ext.user_default.taffeta.addon.bake.session"]
 
 
+def checking():
+    """The add-on's module of the running check."""
+    return sys.modules["bl_ext.user_default.taffeta.addon.cache.checking"]
+
+
 def live():
     """The add-on's module of the running Live."""
     return sys.modules["bl_ext.user_default.taffeta.addon.live.session"]

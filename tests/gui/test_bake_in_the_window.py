@@ -135,3 +135,29 @@ def test_another_file_opened_during_a_bake_ends_its_worker(endless):
     endless.window.do("bpy.ops.wm.open_mainfile(filepath='/shared/drape.blend', load_ui=False)")
     endless.window.until(f"not os.path.exists('/proc/{worker}')")
     assert not endless.running()
+
+
+def test_after_a_bake_the_window_says_what_crosses_as_blender_draws_it(drape, pictures):
+    window = drape.window
+    window.do(
+        "bpy.context.scene.frame_end = 6; "
+        "shell = bpy.data.objects['Cloth'].modifiers.new('Shell', 'SOLIDIFY'); shell.thickness = 2"
+    )
+    window.click("bpy.ops.taffeta.bake()")
+    assert drape.until_over() == "Baked 6 frames"
+    window.until("checking().current is None and checking().troubles(bpy.context.scene)")
+    window.redraw()
+    window.screenshot(pictures / "crosses_as_drawn.png")
+    assert "of 6 frames cross as Blender draws them" in window.ask("checking().troubles(bpy.context.scene)")[0]
+    assert window.ask("bpy.context.scene.frame_current") == 1
+
+
+def test_esc_ends_a_check_and_leaves_the_frame(baked):
+    window = baked.window
+    window.do("bpy.context.scene.frame_set(7)")
+    window.click("bpy.ops.taffeta.check()")
+    window.until("checking().current is not None")
+    window.press("Escape")
+    window.until("checking().current is None")
+    assert window.ask("bpy.context.scene.frame_current") == 7
+    assert np.array_equal(baked.shown(), baked.frames()[6])

@@ -14,8 +14,8 @@ import pytest
 
 from taffeta.addon.bake import session
 from taffeta.addon.bake.state import Happening, Phase
+from taffeta.addon.cache import checking, status
 from taffeta.addon.cache import place as cache_place
-from taffeta.addon.cache import status
 from taffeta.addon.scene import modifier
 from taffeta.gpu_core.files import cache
 from taffeta.gpu_core.files.cache import CacheState
@@ -303,7 +303,7 @@ def test_a_shorter_range_makes_no_cache_stale(saved_scene, frames):
     bpy.ops.taffeta.bake()
     saved_scene.frame_start, saved_scene.frame_end = frames
     assert status.of(saved_scene, bpy.data.objects["Cloth"])[0] is CacheState.READY
-    status.check(bpy.context)
+    checking.check(bpy.context)
     assert status.of(saved_scene, bpy.data.objects["Cloth"])[0] is CacheState.READY
 
 
@@ -319,7 +319,7 @@ def test_a_renamed_body_makes_no_cache_stale(saved_scene):
     bpy.ops.taffeta.bake()
     bpy.data.objects["Floor"].name = "Ground"
     assert status.of(saved_scene, bpy.data.objects["Cloth"])[0] is CacheState.READY
-    status.check(bpy.context)
+    checking.check(bpy.context)
     assert status.of(saved_scene, bpy.data.objects["Cloth"])[0] is CacheState.READY
 
 

@@ -10,7 +10,7 @@ import ipctk
 import numpy as np
 import pytest
 
-from taffeta.addon.cache import drawn, status
+from taffeta.addon.cache import checking, drawn, status
 from taffeta.addon.scene import mesh as mesh_arrays
 from taffeta.addon.scene import modifier, triangulation
 from taffeta.addon.scene.bodies import Body
@@ -108,15 +108,44 @@ def test_materials_uvs_and_smooth_faces_survive_the_cut(folded):
 
 def test_a_solidified_layer_that_crosses_is_found_and_said(baked):
     item = bpy.data.objects["Cloth"]
-    status.check(bpy.context)
-    assert status.drawn_troubles(baked) == []
+    checking.check(bpy.context)
+    assert checking.troubles(baked) == []
     shell = item.modifiers.new("Shell", "SOLIDIFY")
     shell.thickness, shell.offset = 2.0, -1.0  # through the floor
     shell.show_viewport = False  # it renders all the same
-    status.check(bpy.context)
-    assert "frames cross as Blender draws them" in status.drawn_troubles(baked)[0]
+    checking.check(bpy.context)
+    assert "frames cross as Blender draws them" in checking.troubles(baked)[0]
     assert not shell.show_viewport
     assert status.of(baked, item)[0] is CacheState.READY
+
+
+def test_a_bake_looks_at_what_blender_makes_of_it(saved_scene):
+    """Of an operator that a script calls; in a window it goes on beside the interface."""
+    shell = bpy.data.objects["Cloth"].modifiers.new("Shell", "SOLIDIFY")
+    shell.thickness, shell.offset = 2.0, -1.0
+    assert not checking.unjudged(saved_scene)  # nothing is baked
+    assert bpy.ops.taffeta.bake() == {"FINISHED"}
+    assert "frames cross as Blender draws them" in checking.troubles(saved_scene)[0]
+    assert not checking.unjudged(saved_scene)
+    status.look(saved_scene)
+    assert checking.unjudged(saved_scene)
+
+
+def test_a_check_that_is_broken_off_leaves_the_scene_as_it_was(baked):
+    baked.frame_set(3)
+    shell = bpy.data.objects["Cloth"].modifiers.new("Shell", "SOLIDIFY")
+    shell.show_viewport = False
+    for only_drawn in (False, True):
+        checking.start(bpy.context, only_drawn)
+        assert not bpy.ops.taffeta.bake.poll()
+        assert checking.current.step(1e-9)
+        assert 0 < checking.current.share < 1
+        checking.close()
+        assert checking.current is None
+        assert baked.frame_current == 3
+        assert not shell.show_viewport
+        assert bpy.data.objects["Cloth"].modifiers["Taffeta Cache"].show_viewport
+    assert checking.unjudged(baked)
 
 
 def ipctk_crosses(points: np.ndarray, triangles: np.ndarray) -> bool:

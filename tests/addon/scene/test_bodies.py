@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
-from taffeta.addon.cache import status
+from taffeta.addon.cache import checking, status
 from taffeta.addon.scene import mesh as mesh_arrays
 from taffeta.addon.scene.gather import gather, members
 from taffeta.gpu_core.files.cache import CacheState
@@ -107,7 +107,7 @@ def test_the_bake_of_a_scene_with_an_instance_is_ready_and_its_surface_counts(ch
     bpy.ops.taffeta.bake()
     scene = bpy.context.scene
     assert status.of(scene, item)[0] is CacheState.READY
-    status.check(bpy.context)
+    checking.check(bpy.context)
     assert status.of(scene, item)[0] is CacheState.READY
     character.taffeta.collider.thickness = 0.02
     assert status.of(scene, item) == (CacheState.STALE, "Hero/Body: thickness is 0.02, was 0.001")

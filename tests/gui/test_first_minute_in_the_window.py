@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What somebody does who has just installed the zip, in Blender's real window, without a manual."""
+
+from __future__ import annotations
+
+import pytest
+
+from taffeta.tests.gui.window import Window
+
+PLANE_OVER_SUZANNE = """
+bpy.ops.wm.read_homefile(use_empty=False)
+redraw()
+bpy.data.meshes.remove(bpy.data.meshes['Cube'])
+bpy.ops.mesh.primitive_monkey_add()
+bpy.ops.mesh.primitive_plane_add(location=(0, 0, 1.5))
+open_sidebar()
+redraw()
+show_tab('Taffeta')
+redraw()
+"""
+FEW = 5  #: frames
+
+
+@pytest.fixture
+def plane(window: Window) -> Window:
+    """Blender's own first scene, in which somebody added Suzanne, then a plane over her."""
+    window.do(PLANE_OVER_SUZANNE)
+    return window
+
+
+def test_two_clicks_lead_from_a_plane_over_suzanne_to_a_running_bake(plane, pictures):
+    plane.screenshot(pictures / "first_look.png")
+    plane.click("bpy.ops.taffeta.quick_cloth()")
+    plane.until("bpy.data.objects['Plane'].taffeta.role == 'CLOTH'")
+    plane.redraw()
+    plane.screenshot(pictures / "quick_cloth.png")
+    plane.click("bpy.ops.taffeta.bake()")
+    plane.until(f"session().state().done >= {FEW}")
+    plane.do(f"bpy.context.scene.frame_set({FEW})")
+    plane.redraw()
+    plane.screenshot(pictures / "first_bake.png")
+    plane.click("bpy.ops.taffeta.cancel()")
+    plane.until("session().current is None")
+    assert plane.ask("bpy.data.objects['Suzanne'].taffeta.role") == "COLLIDER"
+    assert plane.ask("len(bpy.data.objects['Plane'].data.vertices)") > 1000
