@@ -45,6 +45,11 @@ def troubles(scene: bpy.types.Scene, present: Members) -> Iterator[Trouble]:
         if cloth.type == "MESH":
             yield from _of_cloth(cloth)
     for collider in present.colliders:
+        if _instances(collider):
+            text = (
+                "cloth passes through what it instances: realize the instances in its geometry nodes, or make them real"
+            )
+            yield Trouble(collider.name, text, ignored=True)
         if scene.taffeta.collider_detail == "VIEWPORT" and differs(scene, collider):
             text = "it renders otherwise than the viewport shows it, which is what cloth meets: choose Colliders As"
             yield Trouble(collider.name, text, notice=True)
@@ -97,6 +102,27 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
             text = f"what “{entry.name}” makes of the simulated cloth may cross: that is looked at after each bake"
             yield Trouble(cloth.name, text, notice=True)
     yield from _of_mesh(cloth)
+
+
+def _instances(item: bpy.types.Object) -> bool:
+    """Does it draw other objects, in many places, which are no part of its mesh?"""
+    if item.instance_type in ("VERTS", "FACES"):
+        return True
+    nodes = {
+        node
+        for entry in item.modifiers
+        if entry.type == "NODES" and entry.node_group is not None and (entry.show_viewport or entry.show_render)
+        for node in _nodes(entry.node_group)
+    }
+    return "GeometryNodeInstanceOnPoints" in nodes and "GeometryNodeRealizeInstances" not in nodes
+
+
+def _nodes(tree: bpy.types.NodeTree) -> Iterator[str]:
+    """The kinds of its nodes, with those of groups within."""
+    for node in tree.nodes:
+        yield node.bl_idname
+        if (inner := getattr(node, "node_tree", None)) is not None:
+            yield from _nodes(inner)
 
 
 def _of_mesh(cloth: bpy.types.Object) -> Iterator[Trouble]:

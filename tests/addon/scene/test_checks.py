@@ -59,7 +59,16 @@ def keyed_gravity(_cloth):
     bpy.context.scene.keyframe_insert("gravity", frame=1)
 
 
+def instances(_cloth):
+    """On the floor, by nodes within a group."""
+    inner, outer = (bpy.data.node_groups.new(name, "GeometryNodeTree") for name in ("Inner", "Outer"))
+    inner.nodes.new("GeometryNodeInstanceOnPoints")
+    outer.nodes.new("GeometryNodeGroup").node_tree = inner
+    bpy.data.objects["Floor"].modifiers.new("Scatter", "NODES").node_group = outer
+
+
 SEEN = {
+    "instances": (instances, "Floor: cloth passes through what it instances", "", True),
     "loose vertex": (loose_vertex, "Cloth: 1 loose vertex", "LOOSE", True),
     "sewing": (sewing, "Cloth: 1 edge has no face", "LOOSE", True),
     "Subdivision before the cache": (
