@@ -131,6 +131,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
     _add_save(fetch, "save the scene playing its cache")
 
     info = commands.add_parser("info", help="versions and devices")
+    info.add_argument("--backend", choices=("auto", "cpu", "cuda"), default="auto", help="for the self-test")
     info.add_argument("--self-test", action="store_true", help="simulate and check a small drape, ten seconds at most")
 
     sample = commands.add_parser("sample", help="build a sample scene")
@@ -195,7 +196,7 @@ def _positive(text: str) -> int:
 def _info(options: argparse.Namespace, report: Report) -> None:
     from ..device.info import info
 
-    info(report, options.self_test)
+    info(report, options.backend if options.self_test else "")
 
 
 def _run(options: argparse.Namespace, report: Report) -> None:

@@ -20,18 +20,18 @@ PACKAGES = ("numpy", "scipy", "bpy")
 GIB = 2**30
 
 
-def info(report: Report, test: bool = False) -> None:
-    """test: run the self-test too; a check that fails makes the exit code SOLVER_FAILURE."""
+def info(report: Report, test: str = "") -> None:
+    """test: a backend to run the self-test on; a check that fails makes the exit code SOLVER_FAILURE."""
     found, devices, gpu = versions(), _devices(), gpu_versions()
     report.values.update(found, backends=devices["backends"], graphics_card=devices["card"], gpu_libraries=gpu)
     for name, value in found.items():
         report.lines.append(f"{name:8} {value or 'not installed'}")
     for name, entry in devices["backends"].items():
-        report.lines.append(f"{name:8} {_words(entry)}")
+        report.lines.append(f"{name:8} {device_words(entry)}")
     report.lines.extend(f"card     {text}" for text in card_lines(devices["card"]))
     report.lines.append(f"gpu      {', '.join(map(' '.join, gpu.items())) or 'libraries not installed'}")
     if test:
-        _self_test(report)
+        _self_test(report, test)
 
 
 def versions() -> dict[str, str | None]:
@@ -45,8 +45,8 @@ def versions() -> dict[str, str | None]:
     }
 
 
-def _self_test(report: Report) -> None:
-    answer = self_test.SelfTest().wait()
+def _self_test(report: Report, backend: str) -> None:
+    answer = self_test.SelfTest(backend).wait()
     report.values["self_test"] = answer
     report.lines.append(f"self-test on {answer['device'] or 'no device'}")
     report.lines.extend(f"{'passed' if well else 'FAILED':8} {text}" for well, text in self_test.lines(answer))
@@ -81,10 +81,14 @@ def _devices() -> dict[str, Any]:
     return {"card": asdict(Diagnosis()), "backends": {"cpu": broken, "cuda": broken}}
 
 
-def _words(entry: object) -> str:
+def device_words(entry: object) -> str:
+    """What `describe` says of a backend, in a line."""
     if not isinstance(entry, dict):
         return str(entry)
-    return f"{entry['device']}; kernels {entry['kernels']}" if entry["available"] else f"not usable: {entry['reason']}"
+    if not entry["available"]:
+        return f"not usable: {entry['reason']}"
+    said = f"; {entry['verdict']}" if "verdict" in entry else ""
+    return f"{entry['device']}; kernels {entry['kernels']}{said}"
 
 
 def _version(package: str) -> str | None:

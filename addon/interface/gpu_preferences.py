@@ -16,7 +16,7 @@ from ...gpu_core.files.disk import DiskError
 from ..bake import session
 from ..device import installation
 from ..device import libraries as gpu_libraries
-from ..device.info import card_lines
+from ..device.info import card_lines, device_words
 from ..device.installation import Installation
 from ..device.json_process import JsonProcess
 from ..device.libraries import PINS, VARIABLE
@@ -29,6 +29,7 @@ TICK = 0.2  #: s between two looks at what runs
 _installation: Installation | None = None  #: the last one
 _question: JsonProcess | None = None  #: to the graphics card, while it runs
 _card: dict[str, Any] | None = None  #: the last answer
+_cuda: dict[str, Any] | None = None  #: what the CUDA backend said of itself with it
 _versions: dict[str, str] = {}  #: what is installed
 
 
@@ -158,6 +159,8 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, preferences: bp
         message(layout, context, text, "BLANK1")
     if _card and not _card["problem"]:
         layout.label(text="Taffeta can use it" if _versions else "It needs the GPU libraries", icon="BLANK1")
+    if _cuda and _versions:
+        message(layout, context, device_words(_cuda), "BLANK1")
     layout.operator("taffeta.gpu_look", icon="VIEWZOOM")
     if _running():
         assert _installation is not None
@@ -201,10 +204,11 @@ def _follow() -> None:
 
 
 def _tick() -> float | None:
-    global _question, _card
+    global _question, _card, _cuda
     if _question is not None and (answer := _question.poll()) is not None:
         silent = Diagnosis(f"Looking for the graphics card {answer.get('error')}", "Check the NVIDIA driver")
         _card, _question = answer.get("card") or asdict(silent), None
+        _cuda = answer.get("backends", {}).get("cuda")
     going_on = _installation is not None and _installation.poll()
     if _installation is not None:
         _card = _installation.card or _card
@@ -227,12 +231,12 @@ def register() -> None:
 
 
 def unregister() -> None:
-    global _installation, _question, _card
+    global _installation, _question, _card, _cuda
     if bpy.app.timers.is_registered(_tick):
         bpy.app.timers.unregister(_tick)
     if _installation is not None:
         _installation.cancel()
     if _question is not None:
         _question.kill()
-    _installation = _question = _card = None
+    _installation = _question = _card = _cuda = None
     _unregister_classes()

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy.typing as npt
 
-from .errors import BackendError
+from .errors import BackendError, NoDeviceError
 from .launches import Launch, launch
 
 Answer = Callable[[], npt.NDArray[Any]]  #: waits until the device has come so far, and gives what was there
@@ -22,6 +22,7 @@ class Backend(Protocol):
     xp: Any
     library: str  #: where its kernels come from, in words
     ahead: int  #: answers that the host may leave unread while it gives the device more to do
+    passed_over: str  #: why `auto` did not take a card that is there, in words; or nothing
 
     @property
     def device(self) -> str: ...
@@ -33,34 +34,62 @@ class Backend(Protocol):
     def exclusive_sum(self, counts: Any) -> tuple[Any, int]: ...
 
 
-def select(name: str = "auto") -> Backend:
-    """The backend `name`: auto takes CUDA where a device answers, else the CPU. Raises BackendError."""
+#: Vertices from which on a card is faster, by the model in docs/performance.md: below, what its host side costs in a
+#: step is more than the CPU's work.
+CARD_WINS = 2000
+
+
+def select(name: str = "auto", vertices: int = CARD_WINS) -> Backend:
+    """The backend `name`. Raises BackendError.
+
+    auto takes CUDA where a device answers, the self-test has passed on it (it runs the first time), and it is to
+    simulate so many vertices of cloth that it wins; else the CPU.
+    """
     if name not in ("auto", "cpu", "cuda"):
         raise BackendError(f"there is no backend {name!r}", "Choose auto, cpu or cuda")
-    if name in ("auto", "cuda"):
-        from .cuda import CudaBackend
-
-        try:
-            return CudaBackend()
-        except BackendError:
-            if name == "cuda":
-                raise
     from .cpu import CpuBackend
 
-    return CpuBackend()
+    if name == "cpu" or (name == "auto" and vertices < CARD_WINS):
+        return CpuBackend()
+    from .cuda import CudaBackend
+    from .trust import verdict_on
+
+    try:
+        card = CudaBackend()
+        verdict = verdict_on(card) if name == "auto" else None
+        if verdict is None or verdict.passed:
+            return card
+        return CpuBackend(passed_over=f"{UNUSED}: {verdict.in_words}. Run the self-test, or update the NVIDIA driver")
+    except BackendError as error:
+        if name == "cuda":
+            raise
+        there = not isinstance(error, NoDeviceError)
+        return CpuBackend(passed_over=f"{UNUSED}: {error}" if there else "")
+
+
+UNUSED = "The graphics card is not used"
 
 
 def describe() -> dict[str, Any]:
-    """What each backend says of itself on this machine, for `taffeta info`."""
+    """What each backend says of itself on this machine, for `taffeta info`; of a card, what the self-test said."""
     result: dict[str, Any] = {}
     for name in ("cpu", "cuda"):
         try:
             backend = select(name)
             result[name] = {"available": True, "device": backend.device, "kernels": backend.library}
+            if name == "cuda":
+                result[name]["verdict"] = _verdict(backend)
         except (BackendError, OSError) as error:
             result[name] = {"available": False, "reason": str(error)}
     result["threads"] = os.cpu_count()
     return result
+
+
+def _verdict(card: Any) -> str:
+    from .trust import known
+
+    said = known(card)
+    return said.in_words if said else "the self-test has not run on it yet: auto will run it"
 
 
 __all__ = ["Answer", "Backend", "BackendError", "Launch", "describe", "launch", "select"]

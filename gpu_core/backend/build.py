@@ -139,8 +139,13 @@ def folder() -> Path:
     root = Path(__file__).resolve().parents[2]
     if (root / "pyproject.toml").exists() and os.access(root, os.W_OK):
         return root / "build" / "kernels"
+    return user_cache() / "kernels"
+
+
+def user_cache() -> Path:
+    """Taffeta's folder among what programs keep for this user and can make again."""
     cache = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "taffeta" / "kernels"
+    return Path(cache) / "taffeta"
 
 
 def main() -> None:

@@ -39,8 +39,9 @@ class CpuBackend:
     xp: Any = np
     ahead = 0
 
-    def __init__(self, threads: int | None = None, path: Path | None = None) -> None:
-        """threads: None = `cores()`. path: another build of the kernels (the sanitizers')."""
+    def __init__(self, threads: int | None = None, path: Path | None = None, passed_over: str = "") -> None:
+        """threads: None = `cores()`. path: another build of the kernels (sanitizers). passed_over: see `Backend`."""
+        self.passed_over = passed_over
         self.threads = threads or cores()
         path = path or library()
         self.library = "shipped with the extension" if is_shipped(path) else "built on this machine"

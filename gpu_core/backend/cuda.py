@@ -13,14 +13,25 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import BackendError
+from .errors import BackendError, NoDeviceError
 from .launches import Launch, checked
-from .signatures import KERNELS, cuda_source, signatures
+from .signatures import cuda_source, signatures
 
 BLOCK = 128  #: threads a block: enough warps to hide latency, few enough for kernels with many registers
-OPTIONS = ("--std=c++17", "-default-device", f"-I{KERNELS}")
+#: Without contraction to fma, kernels give the CPU's bits (docs/theory/float32.md).
+OPTIONS = ("--std=c++17", "-default-device", "-fmad=false")
 #: NVRTC in its wheel, on Linux and on Windows; the second of each loads the first.
 NVRTC = ("lib/libnvrtc-builtins.so.*", "lib/libnvrtc.so.12", "bin/nvrtc-builtins64_*.dll", "bin/nvrtc64_*_0.dll")
+#: What is to be done about an exception of this name, or of a class below it, with this word in its text.
+REMEDIES = (
+    ("MemoryError", "", "Close what else uses the card's memory."),
+    ("OSError", "", "Let CUPY_CACHE_DIR name a folder that can be written."),
+    ("RuntimeError", "nvrtc", "Install the GPU libraries again: the compiler of the kernels is missing."),
+    ("RuntimeError", "CUDA root", "Install the GPU libraries again: the headers of the kernels' compiler are missing."),
+    ("CompileException", "architecture", "The card is older or newer than the GPU libraries: update both."),
+    ("CUDADriverError", "", "Update the NVIDIA driver."),
+)
+OTHERWISE = "Or choose the CPU backend"
 
 
 def load_nvrtc() -> None:
@@ -35,23 +46,40 @@ def load_nvrtc() -> None:
 
 
 def import_cupy() -> Any:
-    """cupy, or BackendError that says what is missing."""
+    """cupy. Raises NoDeviceError, or BackendError that says what is wrong with it."""
     try:
         load_nvrtc()
         import cupy
-    except (ImportError, OSError) as error:
+    except ModuleNotFoundError as error:
+        raise NoDeviceError(
+            f"CuPy is not installed ({error})", "Install the GPU libraries, or choose the CPU backend"
+        ) from error
+    except Exception as error:  # an import runs whatever it likes
         raise BackendError(
-            f"CuPy cannot be loaded ({error})", "Install the GPU libraries, or choose the CPU backend"
+            f"CuPy cannot be loaded ({_in_a_line(error)})", "Install the GPU libraries again, or choose the CPU backend"
         ) from error
     try:
         devices = cupy.cuda.runtime.getDeviceCount()
-    except cupy.cuda.runtime.CUDARuntimeError as error:
-        raise BackendError(
-            f"no CUDA device answers ({error})", "Check the NVIDIA driver, or choose the CPU backend"
+    except Exception as error:
+        raise NoDeviceError(
+            f"no CUDA device answers ({_in_a_line(error)})", "Check the NVIDIA driver, or choose the CPU backend"
         ) from error
     if devices == 0:
-        raise BackendError("there is no CUDA device", "Choose the CPU backend")
+        raise NoDeviceError("there is no CUDA device", "Choose the CPU backend")
     return cupy
+
+
+def _not_started(error: Exception) -> BackendError:
+    """Of what was raised while the kernels were compiled and loaded."""
+    for kind, word, remedy in REMEDIES:
+        if kind in (base.__name__ for base in type(error).__mro__) and word in str(error):
+            return BackendError(f"the CUDA kernels do not start ({_in_a_line(error)})", f"{remedy} {OTHERWISE}")
+    return BackendError(f"the CUDA kernels do not start ({_in_a_line(error)})", f"Please report this. {OTHERWISE}")
+
+
+def _in_a_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {lines[0]}"
 
 
 class CudaBackend:
@@ -60,15 +88,29 @@ class CudaBackend:
     name = "cuda"
     library = "compiled by NVRTC"
     ahead = 1
+    passed_over = ""
 
     def __init__(self) -> None:
+        """Raises BackendError."""
         self.xp: Any = import_cupy()
-        self._module = self.xp.RawModule(code=cuda_source(), options=OPTIONS, backend="nvrtc")
-        self._kernels = {name: self._module.get_function(f"launch_{name}") for name in signatures()}
+        try:
+            self._module = self.xp.RawModule(code=cuda_source(), options=OPTIONS, backend="nvrtc")
+            self._kernels = {name: self._module.get_function(f"launch_{name}") for name in signatures()}
+        except Exception as error:  # whatever CuPy, NVRTC, the driver or the disk have to say
+            raise _not_started(error) from error
 
     @property
     def device(self) -> str:
-        return str(self.xp.cuda.runtime.getDeviceProperties(0)["name"].decode())
+        runtime = self.xp.cuda.runtime
+        return str(runtime.getDeviceProperties(runtime.getDevice())["name"].decode())
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """Of what the kernels' results could depend on besides the kernels."""
+        runtime = self.xp.cuda.runtime
+        known = runtime.getDeviceProperties(runtime.getDevice())
+        driver = f"driver {runtime.driverGetVersion()}"
+        return f"sm_{known['major']}{known['minor']}", driver, f"CuPy {self.xp.__version__}"
 
     def array(self, values: npt.ArrayLike, dtype: npt.DTypeLike = np.float32) -> Any:
         return self.xp.array(values, dtype=dtype, order="C")

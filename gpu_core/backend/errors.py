@@ -9,3 +9,7 @@ class BackendError(RuntimeError):
         super().__init__(f"{problem}. {remedy}")
         self.problem = problem
         self.remedy = remedy
+
+
+class NoDeviceError(BackendError):
+    """There is nothing that could be used, and nothing is wrong with that."""

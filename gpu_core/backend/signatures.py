@@ -38,6 +38,7 @@ HEADERS = (
     "barrier.h",
 )
 _KERNEL = re.compile(r"^KERNEL void (\w+)\(int (\w+),?\s*((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)\n", re.MULTILINE)
+_INCLUDE = re.compile(r'#include "(\w+\.h)"')
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _ELEMENT_TYPES = {"float": np.dtype(np.float32), "int": np.dtype(np.int32), "vec": np.dtype(np.float32)}
 
@@ -140,9 +141,31 @@ def include_text() -> str:
     return "".join(f'#include "{header}"\n' for header in HEADERS)
 
 
+def inlined_text() -> str:
+    """What a preprocessor makes of `include_text`, each header once, and the names for what a compiler says of them.
+
+    CuPy keeps compiled kernels by the text that it was given: what a header says has to be in there.
+    """
+    seen: set[str] = set()
+
+    def inlined(header: str) -> str:
+        if header in seen:
+            return "\n"
+        seen.add(header)
+        lines = [f'#line 1 "{header}"\n']
+        for number, line in enumerate((KERNELS / header).read_text(encoding="utf-8").splitlines(), start=1):
+            if match := _INCLUDE.match(line):
+                lines += [inlined(match[1]), f'#line {number + 1} "{header}"\n']
+            else:
+                lines.append("\n" if line.startswith("#pragma once") else f"{line}\n")
+        return "".join(lines)
+
+    return "".join(map(inlined, HEADERS)) + '#line 1 "launches"\n'
+
+
 def cuda_source() -> str:
-    """The text that NVRTC compiles: one __global__ wrapper a kernel."""
-    text = [include_text()]
+    """The text that NVRTC compiles, whole: one __global__ wrapper a kernel."""
+    text = [inlined_text()]
     for signature in signatures().values():
         declared = "".join(f", {parameter.declaration}" for parameter in signature.parameters)
         passed = "".join(f", {parameter.name}" for parameter in signature.parameters)

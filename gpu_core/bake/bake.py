@@ -80,10 +80,10 @@ def bake(
         if handover.is_incoming(job, cache):
             job = handover.adopt(job, cache)
         scene = job_folder.load(job)
-        device = select(backend or scene.settings.backend)
+        device = select(backend or scene.settings.backend, scene.vertices)
         begin = beginning(cache, digest, device.name, resume, keep, earlier, scene.settings.frames)
         on_event(Start(scene.settings.frames, device.name, device.device))
-        for text in begin.warnings:
+        for text in filter(None, (device.passed_over, *begin.warnings)):
             on_event(Warn(text))
         if not begin.complete:
             simulator = Simulator(_begun(scene, cache, begin.kept), device, cache=cache)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Non-distance barriers: the weights of contacts, their targets, and the gather into the linear system (docs/theory/method.md §7, §8).
 #pragma once
+#include "elementary.h"
 #include "additive_ccd.h"
 
 FUNCTION vec sampled_gap(const int *c, const vec *x, const float weight[4])
@@ -96,7 +97,7 @@ KERNEL void distance_weight(int i, const int *corner OF(4 * count), const vec *f
     float weight[4] = {b.x, b.y, b.z, b.w};
     float left = (dot(normal[i], sampled_gap(corner + 4 * i, feasible, weight)) - offset[i]) / activation[i];
     left = minimum(maximum(left, 1e-4f), 1.0f);
-    stiffness[i] *= -(1.0f - left) * (1.0f - left) * logf(left);
+    stiffness[i] *= -(1.0f - left) * (1.0f - left) * logarithm(left);
 }
 
 // Barycentric coordinates of sample k of a pair: the centre; three points around it; six.
@@ -180,7 +181,7 @@ KERNEL void contact_target(int i, const int *corner OF(4 * count), const vec *x 
     slide[i] = zero;
     if (depth <= 0.0f || stiffness[i] <= 0.0f) return;
 
-    float w = weight_start * stiffness[i] * powf(weight_base, (float)age[i]);
+    float w = weight_start * stiffness[i] * power(weight_base, age[i]);
     vec slip = (1.0f / w) * hold[i];
     for (int k = 0; k < 4; ++k) slip = slip + weight[k] * (x[c[k]] - start[c[k]]);
     slip = slip - dot(slip, normal[i]) * normal[i];

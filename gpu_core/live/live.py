@@ -197,9 +197,9 @@ class _Session:
         match command["command"]:
             case "begin":
                 scene = job.load(self._folder / JOB)
-                device = select(scene.settings.backend)
+                device = select(scene.settings.backend, scene.vertices)
                 self._live = Live(scene, device)
-                warnings = self._live.simulator.warnings
+                warnings = [*filter(None, [device.passed_over]), *self._live.simulator.warnings]
                 self._answer(lambda turn: Ready(device.name, device.device, warnings, turn))
             case "step":
                 if command.get("moved"):

@@ -163,6 +163,11 @@ class Scene:
     colliders: tuple[Collider, ...] = ()
     settings: Settings = field(default_factory=Settings)
 
+    @property
+    def vertices(self) -> int:
+        """Of all cloth."""
+        return sum(len(cloth.positions) for cloth in self.cloths)
+
     def validate(self) -> Scene:
         """Return self, or raise SceneError that names the object and the remedy."""
         self.settings.validate()

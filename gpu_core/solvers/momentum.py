@@ -64,7 +64,8 @@ class Momentum:
         arm = at - (mass * at).sum(axis=0) / whole
         shift = (mass * lack).sum(axis=0) / whole
         spin = self.backend.host((mass * xp.cross(arm, lack)).sum(axis=0))
-        spread = self.backend.host((mass * arm).T @ arm)
+        # Sums, not CuPy's @: that needs cuBLAS, half a gigabyte which nobody installs for nine numbers.
+        spread = self.backend.host(((mass * arm)[:, :, None] * arm[:, None, :]).sum(axis=0))
         turn = np.linalg.pinv(np.trace(spread) * np.eye(3) - spread, rcond=FLAT, hermitian=True) @ spin
         return shift + xp.cross(xp.asarray(turn)[None], arm)
 

@@ -25,7 +25,10 @@ class Oscillation:
         self.choices, self.iterate = choices, iterate
         self.count = 0
         self._last = xp.zeros_like(iterate.x)  #: (V, 4) what is free went between the two full CCDs before, m
-        self._half = xp.where(iterate.free, 0.5, 1.0).astype(xp.float32)
+        self._shares = [  #: (V, 1) that is left after so many halvings more than the first
+            xp.where(iterate.free, 0.5 ** (1 + halvings), 1.0).astype(xp.float32)
+            for halvings in range(choices.max_halvings + 1)
+        ]
 
     def begin(self) -> None:
         self.count = 0
@@ -44,7 +47,7 @@ class Oscillation:
         if not self.damped(report):
             return 1.0
         halvings = min(self.count // self.choices.oscillations_per_halving, self.choices.max_halvings)
-        share = self._half ** (1 + halvings)
+        share = self._shares[halvings]
         self.iterate.take_back((1.0 - share) * (self.iterate.x - feasible))
         return share
 

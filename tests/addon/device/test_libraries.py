@@ -282,6 +282,15 @@ def test_libraries_of_another_version_are_marked(placed, monkeypatch):
     assert "cupy-cuda12x 12.0.0, this Taffeta is tested with 13.6.0: install again" in layout.texts()
 
 
+def test_what_the_self_test_said_of_the_card_is_shown(placed, monkeypatch):
+    monkeypatch.setitem(gpu_preferences._versions, "cupy-cuda12x", PINS["cupy-cuda12x"])
+    said = {"available": True, "device": "RTX", "kernels": "compiled", "verdict": "the self-test passed on it: 4 s"}
+    monkeypatch.setattr(gpu_preferences, "_cuda", said)
+    layout = RecordingLayout()
+    gpu_preferences.draw(layout, bpy.context, preferences())
+    assert "RTX; kernels compiled; the self-test passed on it: 4 s" in layout.texts().replace("  ", " ")
+
+
 def test_a_build_without_the_permission_says_so_and_has_no_button(addon, monkeypatch):
     monkeypatch.setattr(addon_preferences, "INSTALLS", False)
     layout = RecordingLayout()

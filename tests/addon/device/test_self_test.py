@@ -32,7 +32,7 @@ class Faulty(CpuBackend):
 
 def test_a_machine_that_works_passes():
     report = Report("info")
-    command_info.info(report, test=True)
+    command_info.info(report, test="auto")
     assert report.exit_code == Exit.DONE
     assert {check["name"] for check in report.values["self_test"]["checks"]} >= {"free fall", "no intersection"}
     assert "passed   free fall" in "\n".join(report.lines)
@@ -52,7 +52,7 @@ def test_a_device_that_drops_a_kernel_does_not_pass(broken):
 def test_a_worker_that_dies_is_a_failed_check(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/bin/false")
     report = Report("info")
-    command_info.info(report, test=True)
+    command_info.info(report, test="auto")
     assert report.exit_code == Exit.SOLVER_FAILURE
     assert "ended with code 1" in report.values["self_test"]["checks"][0]["detail"]
 

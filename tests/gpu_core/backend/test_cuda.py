@@ -79,13 +79,19 @@ def test_the_same_bake_gives_the_same_bits_twice_on_one_card(cuda, baked):
     assert np.array_equal(bake(cuda)[0], baked[0])
 
 
-@pytest.mark.parametrize("tool", ["memcheck", "racecheck"])
+@pytest.mark.parametrize("tool", ["memcheck", "initcheck"])
 def test_the_compute_sanitizer_finds_nothing(cuda, tool):
-    """A small drape into contact. The tool is part of NVIDIA's CUDA toolkit."""
+    """A small drape into contact. The tool is part of NVIDIA's CUDA toolkit.
+
+    Without CuPy's pool, whose blocks hide what goes beyond an array's end. Kernels use no shared memory: racecheck
+    would see nothing.
+    """
     sanitizer = shutil.which("compute-sanitizer")
     if sanitizer is None:
         pytest.skip("compute-sanitizer is not installed")
     script = (
+        "import cupy\n"
+        "cupy.cuda.set_allocator(None)\n"
         "from taffeta.gpu_core.backend import select\n"
         "from taffeta.gpu_core.simulator import Simulator\n"
         "from taffeta.tests.gpu_core.small_scene import small_scene\n"

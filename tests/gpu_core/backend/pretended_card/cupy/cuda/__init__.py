@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+from .._card import Event, Graph, Stream, current  # noqa: F401
+from . import runtime  # noqa: F401
+
+
+def get_current_stream() -> Stream:
+    return current[-1]

@@ -1,0 +1,435 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The CUDA path on a card that nobody has: a strict pretended CuPy runs what NVRTC made of the kernels.
+
+Every sum on the card is NumPy's here, and every kernel has the CPU's arithmetic, so results are compared bit by bit.
+What only a real card can show is in docs/performance.md.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from taffeta.addon.device import libraries
+from taffeta.gpu_core.backend import BackendError, describe, launch, select, signatures, trust
+from taffeta.gpu_core.backend.cuda import load_nvrtc
+from taffeta.gpu_core.bake.process import BakeProcess
+from taffeta.gpu_core.files.cache import frames_path
+from taffeta.gpu_core.files.job import save
+from taffeta.gpu_core.live.live import Live
+from taffeta.gpu_core.scene.fabrics import COTTON
+from taffeta.gpu_core.simulator import Simulator
+from taffeta.gpu_core.solvers.parameters import NdbParameters, paper
+from taffeta.tests.gpu_core.small_scene import assert_frames_are_free_of_intersections, full_scene, small_scene
+
+CARD = Path(__file__).resolve().parent / "pretended_card"
+NAMES = ("cupy", "cupyx")
+LIST_NAMES = """
+import json, cupy, cupyx, cupy.cuda
+print(json.dumps({"cupy": dir(cupy), "cupy.cuda": dir(cupy.cuda), "cupy.cuda.runtime": dir(cupy.cuda.runtime),
+    "cupyx": dir(cupyx), "ndarray": dir(cupy.ndarray), "Stream": dir(cupy.cuda.Stream), "Event": dir(cupy.cuda.Event),
+    "Graph": dir(cupy.cuda.Graph), "RawModule": dir(cupy.RawModule), "pool": dir(cupy.get_default_memory_pool())}))
+"""
+#: What the pretended classes need for themselves.
+OWN = {"block", "address", "push", "run", "captured", "used", "give"}
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    """The pretended CuPy, in the place of the real one."""
+    load_nvrtc()
+    for name in [name for name in sys.modules if name.split(".")[0] in NAMES]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.syspath_prepend(CARD)
+    import cupy
+
+    assert Path(cupy.__file__).is_relative_to(CARD)
+    yield cupy
+    for name in [name for name in sys.modules if name.split(".")[0] in NAMES]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def cuda(cupy):
+    return select("cuda")
+
+
+def kernels_that_ran() -> set[str]:
+    from cupy import _card
+
+    return {name.removeprefix("launch_") for name in _card.kernels}
+
+
+def bake(backend, scene, frames, parameters=None):
+    """All that a simulation says of `frames` frames: positions, and what each report counts."""
+    simulator = Simulator(scene, backend, parameters)
+    reports = [replace(simulator.advance_frame(), seconds=0.0) for _ in range(frames)]
+    return np.concatenate(simulator.positions()), reports
+
+
+def of_solver(scene, solver):
+    return replace(scene, settings=replace(scene.settings, solver=solver))
+
+
+def of_cotton(scene):
+    return replace(scene, cloths=tuple(replace(cloth, material=COTTON.material) for cloth in scene.cloths))
+
+
+CHOICES = NdbParameters()
+CONSTANT = CHOICES.replaced(system="constant")
+SCENES = {
+    "drape": (small_scene(8, 12), 7, None),
+    "cotton that rubs": (of_cotton(small_scene(4, 8)), 3, None),
+    "all there is": (full_scene(), 2, None),
+    "as the paper prints it": (small_scene(5, 8), 3, paper()),
+    "constant matrix": (small_scene(8, 10), 3, CONSTANT),
+    "constant matrix, Jacobi": (small_scene(8, 8), 3, CONSTANT.replaced(relaxation="jacobi")),
+    "no multilevel": (small_scene(8, 8), 3, CHOICES.replaced(multilevel=False)),
+    "PD with IPC": (of_solver(small_scene(4, 6), "pd_ipc"), 2, None),
+}
+
+
+def test_every_kernel_runs_on_the_card_and_gives_the_cpus_bits(cuda):
+    cpu = select("cpu")
+    for name, (scene, frames, parameters) in SCENES.items():
+        (x, reports), (expected, said) = (bake(backend, scene, frames, parameters) for backend in (cuda, cpu))
+        assert np.array_equal(x, expected), name
+        assert reports == said, name
+    rng = np.random.default_rng(1)
+    pairs = {"feature": np.int32([[-1, 0], [2, 3]]), "corner": np.int32([[0, 1, 2, 3], [3, 2, 1, 0]])}
+    x = rng.random((4, 4), np.float32)
+    found = [
+        backend.host(distances(backend, {name: backend.array(value, np.int32) for name, value in pairs.items()}, x))
+        for backend in (cuda, cpu)
+    ]
+    assert np.array_equal(*found)
+    assert kernels_that_ran() == set(signatures.signatures())
+
+
+def distances(backend, pairs, x):
+    distance = backend.array(np.zeros(2))
+    backend.launch("pair_distance", 2, **pairs, x=backend.array(x), distance=distance)
+    return distance
+
+
+def test_the_order_of_the_threads_changes_no_bit(cuda, monkeypatch):
+    scene, frames, _ = SCENES["drape"]
+    expected = bake(select("cpu"), scene, frames)
+    monkeypatch.setenv("PRETENDED_BACKWARDS", "1")
+    found = bake(cuda, scene, frames)
+    assert np.array_equal(found[0], expected[0])
+    assert found[1] == expected[1]
+
+
+def test_live_with_a_pull_gives_the_cpus_bits(cuda):
+    def frames(backend):
+        live = Live(small_scene(3, 8), backend)
+        for k in range(4):
+            if k == 1:
+                live.grab("sheet", [0.0, 0.0, 0.12], 0.1, 0.8)
+            if k == 3:
+                live.release()
+            live.advance([0.0, 0.0, 0.12 + 0.02 * k] if k else None)
+            yield np.concatenate(live.simulator.positions())
+
+    assert np.array_equal(list(frames(cuda)), list(frames(select("cpu"))))
+
+
+def test_a_bake_goes_on_from_a_checkpoint_with_the_same_bits(cuda):
+    unbroken = Simulator(small_scene(8, 10), cuda)
+    for _ in range(3):
+        unbroken.advance_frame()
+    resumed = Simulator(small_scene(8, 10), cuda)
+    state = unbroken.state()
+    assert all(type(value) is np.ndarray for value in state.values())
+    resumed.restore(state)
+    for simulator in (unbroken, resumed):
+        simulator.advance_frame()
+    assert np.array_equal(np.concatenate(unbroken.positions()), np.concatenate(resumed.positions()))
+
+
+def test_nothing_of_a_simulation_stays_on_the_card(cupy, cuda):
+    pool = cupy.get_default_memory_pool()
+    before = pool.used_bytes()
+    simulator = Simulator(small_scene(8, 8), cuda)
+    simulator.advance_frame()
+    assert pool.used_bytes() > before
+    del simulator
+    gc.collect()
+    cupy.cuda.get_current_stream().synchronize()  # what was launched last still holds its arrays
+    assert pool.used_bytes() == before
+
+
+def test_a_workers_cache_has_the_cpus_bytes_and_no_crossing(tmp_path):
+    scene = small_scene(5, 10)
+    save(scene, tmp_path / "job")
+    for backend in ("cpu", "cuda"):
+        process = BakeProcess(tmp_path / "job", tmp_path / backend, backend=backend, libraries=[CARD])
+        list(process.follow())
+        assert process.state == "done", process.error
+        assert process.backend == backend
+    content = [frames_path(tmp_path / backend, "sheet").read_bytes() for backend in ("cpu", "cuda")]
+    assert content[0] == content[1]
+    assert_frames_are_free_of_intersections(scene, tmp_path / "cuda", 5)
+
+
+def test_a_worker_that_runs_out_of_the_cards_memory_says_so(tmp_path, monkeypatch):
+    monkeypatch.setenv("PRETENDED_MEMORY", str(100_000))
+    save(small_scene(3, 10), tmp_path / "job")
+    process = BakeProcess(tmp_path / "job", tmp_path / "cache", backend="cuda", libraries=[CARD])
+    list(process.follow())
+    assert process.state == "failed"
+    assert "memory" in process.error
+
+
+FAULTS = {
+    "no NVRTC": "Install the GPU libraries again",
+    "no headers": "Install the GPU libraries again",
+    "old card": "update both",
+    "driver": "Update the NVIDIA driver",
+    "cache": "CUPY_CACHE_DIR",
+    "memory": "Close what else uses the card's memory",
+    "anything": "report",
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_goes_wrong_with_a_card_names_its_mend_and_auto_takes_the_cpu_and_says_so(cupy, monkeypatch, fault):
+    monkeypatch.setenv("PRETENDED_FAULT", fault)
+    with pytest.raises(BackendError, match=re.escape(FAULTS[fault])):
+        select("cuda")
+    chosen = select("auto")
+    assert chosen.name == "cpu"
+    assert FAULTS[fault] in chosen.passed_over
+
+
+@pytest.mark.parametrize("devices", ["no driver", "0"])
+def test_where_there_is_no_card_auto_takes_the_cpu_without_a_word(cupy, monkeypatch, devices):
+    monkeypatch.setenv("PRETENDED_DEVICES", devices)
+    with pytest.raises(BackendError, match=r"driver|no CUDA device"):
+        select("cuda")
+    assert select("auto").name == "cpu"
+    assert not select("auto").passed_over
+
+
+@pytest.fixture
+def verdicts(tmp_path, monkeypatch):
+    monkeypatch.setenv(trust.VARIABLE, str(tmp_path / "kept" / "verdicts.json"))
+
+
+def test_auto_takes_a_card_once_the_self_test_has_passed_on_it_and_remembers_that(cupy, verdicts, monkeypatch):
+    card = select("auto")  # the self-test runs, on the pretended card
+    assert card.name == "cuda"
+    assert describe()["cuda"]["verdict"].startswith("the self-test passed on it")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("it was not remembered"))
+    assert select("auto").name == "cuda"
+    assert select("auto", vertices=100).name == "cpu"
+    monkeypatch.setattr(cupy.cuda.runtime, "driverGetVersion", lambda: 13000)  # another one: it has to run again
+    assert trust.known(card) is None
+
+
+def test_auto_does_not_take_a_card_on_which_the_self_test_failed(cupy, verdicts):
+    card = select("cuda")
+    trust.remember(card, trust.Verdict(False, "free fall: off by 0.5"))
+    chosen = select("auto")
+    assert chosen.name == "cpu"
+    assert "the self-test failed on it: free fall" in chosen.passed_over
+    assert "failed" in describe()["cuda"]["verdict"]
+
+
+def test_a_self_test_that_dies_is_a_verdict_too(cupy, verdicts, monkeypatch):
+    monkeypatch.setattr(trust, "__package__", "nothing.of.this")
+    assert not trust.verdict_on(select("cuda")).passed
+    assert "code" in trust.known(select("cuda")).text
+
+
+def test_verdicts_that_cannot_be_read_or_written_are_no_obstacle(cupy, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("{")
+    for place in (tmp_path / "file", tmp_path / "file" / "below", tmp_path):
+        monkeypatch.setenv(trust.VARIABLE, str(place))
+        assert trust.known(select("cuda")) is None
+    trust.remember(select("cuda"), trust.Verdict(True, ""))
+
+
+def test_info_tries_the_self_test_on_the_card(verdicts, monkeypatch):
+    monkeypatch.setenv(libraries.VARIABLE, str(CARD))
+    command = [sys.executable, "-m", "taffeta", "info", "--self-test", "--backend", "cuda"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "self-test on Pretended" in run.stdout
+    assert "FAILED" not in run.stdout
+
+
+@pytest.mark.parametrize("fault", ["no NVRTC", "cache"])
+def test_info_says_what_is_to_be_done_about_a_card(monkeypatch, verdicts, fault):
+    monkeypatch.setenv(libraries.VARIABLE, str(CARD))
+    monkeypatch.setenv("PRETENDED_FAULT", fault)
+    run = subprocess.run([sys.executable, "-m", "taffeta", "info"], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert FAULTS[fault] in run.stdout
+
+
+def test_a_bake_says_why_a_card_that_is_there_was_not_taken(tmp_path, monkeypatch, verdicts):
+    monkeypatch.setenv("PRETENDED_FAULT", "driver")
+    save(small_scene(2, 46), tmp_path / "job")
+    process = BakeProcess(tmp_path / "job", tmp_path / "cache", backend="auto", libraries=[CARD])
+    list(process.follow())
+    assert (process.state, process.backend) == ("done", "cpu")
+    assert any(FAULTS["driver"] in warning for warning in process.warnings)
+
+
+def test_the_kernels_source_has_every_header_in_it(monkeypatch, tmp_path):
+    """CuPy keeps what it compiled by this text: a header that changed must change it."""
+    before = signatures.cuda_source()
+    assert '#include "' not in before
+    assert str(Path.home()) not in before
+    for header in signatures.KERNELS.glob("*.h"):
+        (tmp_path / header.name).write_text(header.read_text())
+    monkeypatch.setattr(signatures, "KERNELS", tmp_path)
+    assert signatures.cuda_source() == before
+    for header in sorted(tmp_path.glob("*.h")):
+        text = header.read_text()
+        header.write_text(text + "// another\n")
+        assert signatures.cuda_source() != before, header.name
+        header.write_text(text)
+
+
+# The pretended card itself
+
+
+def test_the_pretended_cupy_has_no_name_that_the_real_one_lacks(cupy):
+    run = subprocess.run([sys.executable, "-c", LIST_NAMES], capture_output=True, text=True, check=True)
+    real = {place: set(names) for place, names in json.loads(run.stdout).items()}
+    import cupyx
+    from cupy import _array, _card
+
+    pretended = {
+        "cupy": set(vars(cupy)) - {"Any", "Callable", "FUNCTIONS", "UFUNCS", "WAITS", "annotations"}
+        - {"allocate", "count", "inside", "pool", "settle", "ufunc", "wrap"},
+        "cupy.cuda": set(vars(cupy.cuda)) - {"current", "annotations"},
+        "cupy.cuda.runtime": set(vars(cupy.cuda.runtime)) - {"MEMORY", "os", "pool"},
+        "cupyx": {"empty_pinned"} & set(vars(cupyx)),
+        "ndarray": set(vars(_array.ndarray)),
+        "Stream": set(vars(_card.Stream)) | set(vars(_card.Stream())),
+        "Event": set(vars(_card.Event)),
+        "Graph": set(vars(_card.Graph)),
+        "RawModule": set(vars(cupy.RawModule)),
+        "pool": set(vars(_card.Pool)),
+    }  # fmt: skip
+    for place, names in pretended.items():
+        public = {name for name in names if not name.startswith("_")} - OWN
+        assert public <= real[place], place
+
+
+def vectors(cuda, value=0.0):
+    return cuda.array(np.full((9, 4), value))
+
+
+def captured(cupy, work):
+    with cupy.cuda.Stream(non_blocking=True) as stream:
+        stream.begin_capture()
+        try:
+            work()
+        finally:
+            stream.end_capture()
+
+
+def assign(array, value):
+    array[:] = value
+
+
+MISUSES = {
+    "NumPy takes a device array": (TypeError, lambda cupy, d: np.asarray(d)),
+    "device + NumPy": (TypeError, lambda cupy, d: d + np.ones((9, 4), np.float32)),
+    "NumPy + device": (TypeError, lambda cupy, d: np.ones((9, 4), np.float32) + d),
+    "NumPy into device": (ValueError, lambda cupy, d: assign(d, np.zeros((9, 4), np.float32))),
+    "NumPy among device arrays": (TypeError, lambda cupy, d: cupy.concatenate([d, np.zeros((9, 4), np.float32)])),
+    "a product that needs cuBLAS": (ImportError, lambda cupy, d: d.T @ d),
+    "an allocation in a capture": (RuntimeError, lambda cupy, d: captured(cupy, lambda: cupy.zeros(3))),
+    "a wait in a capture": (RuntimeError, lambda cupy, d: captured(cupy, lambda: float(d[0, 0]))),
+    "a copy into any memory": (TypeError, lambda cupy, d: d.get(out=np.empty((9, 4), np.float32), blocking=False)),
+    "an unknown name": (AttributeError, lambda cupy, d: cupy.row_stack_all),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("misuse", MISUSES)
+def test_a_misuse_is_noticed(cupy, cuda, misuse):
+    error, work = MISUSES[misuse]
+    with pytest.raises(error):
+        work(cupy, vectors(cuda))
+
+
+def test_a_graph_whose_array_is_gone_is_noticed(cupy, cuda):
+    run = cuda.sequence(
+        [launch("add_increment", 9, increment=vectors(cuda, 1.0), x=vectors(cuda), displacement=vectors(cuda))] * 2
+    )
+    run(), run()
+    cupy.cuda.get_current_stream().synchronize()
+    run._launch = None  # all that keeps the arrays
+    with pytest.raises(RuntimeError, match="given back"):
+        run()
+
+
+def test_a_copy_that_is_read_too_early_is_no_number(cupy, cuda):
+    import cupyx
+
+    copy, x = cupyx.empty_pinned((9, 4), np.float32), vectors(cuda, 1.0)
+    x.get(out=copy, blocking=False)
+    assert np.isnan(copy).all()
+    assert float(x[0, 0]) == 1.0
+    assert (copy == 1.0).all()
+
+
+def test_kernels_wait_until_somebody_has_to_know(cuda):
+    x = vectors(cuda)
+    cuda.launch("add_increment", 9, increment=vectors(cuda, 1.0), x=x, displacement=vectors(cuda))
+    assert not (x._values == 1.0).any()
+    assert (cuda.host(x) == 1.0).all()
+
+
+def test_memory_begins_as_no_number(cupy, cuda):
+    assert np.isnan(cuda.host(cupy.empty((9, 4), np.float32))).all()
+
+
+KERNEL = 'extern "C" __global__ void {name}(int n, float *x) {{ int i = threadIdx.x; {body} }}'
+
+
+@pytest.mark.parametrize("body", ["x[i] = x[i + 1];", "x[i + 1] = 0.0f;", "x[i - 1] = 0.0f;"])
+def test_a_kernel_that_goes_one_element_too_far_is_noticed(cupy, cuda, body):
+    kernel = cupy.RawModule(code=KERNEL.format(name="far", body=body), options=(), backend="nvrtc").get_function("far")
+    x, beside = cupy.zeros(128, np.float32), cupy.zeros(128, np.float32)
+    kernel((1,), (128,), (np.int32(128), x))
+    with pytest.raises(RuntimeError, match="far went beyond its arrays"):
+        cuda.host(beside)
+
+
+def test_an_atomic_on_floats_is_refused(cupy):
+    code = KERNEL.format(name="sum", body="atomicAdd(x, x[i]);")
+    with pytest.raises(ValueError, match=r"atom"):
+        cupy.RawModule(code=code, options=(), backend="nvrtc").get_function("sum")
+
+
+@pytest.mark.parametrize(
+    ("kernel_arguments", "error"),
+    [
+        ((9, "x"), TypeError),
+        ((np.int32(9),), TypeError),
+        ((np.float32(9), "x"), TypeError),
+        ((np.int32(9), 0), TypeError),
+    ],
+)
+def test_wrong_arguments_of_a_launch_are_noticed(cupy, kernel_arguments, error):
+    kernel = cupy.RawModule(code=KERNEL.format(name="one", body="x[i] = n;"), options=(), backend="nvrtc").get_function(
+        "one"
+    )
+    x = cupy.zeros(128, np.float32)
+    with pytest.raises(error):
+        kernel((1,), (128,), tuple(x if value == "x" else value for value in kernel_arguments))
