@@ -8,6 +8,7 @@ floor     bytes, operations and time of an iteration and of a contact pass, at -
 scaling   a frame of the drape at 10 000 to 160 000 vertices (or --vertices ...)
 million   a million vertices in 16 GiB of address space
 modes     120 modes at 40 000 and 340 000 vertices (or --vertices ...)
+host      what the host does for a step on a card, counted on the pretended one, 10 000 vertices
 start     from the bake command to the first frame, 10 000 vertices
 
 Without parts only the table is measured. `--page` alone writes the page anew from the JSON. Peers have commands of
@@ -25,7 +26,7 @@ from typing import Any
 
 from ...gpu_core.backend import Backend, BackendError, select
 from ...gpu_core.simulator import SolverError
-from . import floor, machine, page, results, scaling, setup, table1
+from . import floor, host, machine, page, results, scaling, setup, table1
 from .scenes import SCENES, built
 
 Rows = list[dict[str, Any]]
@@ -96,6 +97,15 @@ def _start(options: argparse.Namespace, backend: Backend) -> Rows:
     return rows
 
 
+def _host(options: argparse.Namespace, backend: Backend) -> Rows:
+    rows = []
+    for vertices in options.vertices or [10_000]:
+        rows += host.counts(vertices, options.first, options.frames)
+    for row in rows:
+        print(" | ".join(host.cells(row)), flush=True)
+    return rows
+
+
 #: Part to (function, which values of a row name it).
 PARTS: dict[str, tuple[Callable[[argparse.Namespace, Backend], Rows], tuple[str, ...]]] = {
     "table": (_table, ("scene", "preset", "vertices")),
@@ -103,6 +113,7 @@ PARTS: dict[str, tuple[Callable[[argparse.Namespace, Backend], Rows], tuple[str,
     "scaling": (_scaling, ("vertices",)),
     "million": (_million, ("vertices",)),
     "modes": (_modes, ("vertices",)),
+    "host": (_host, ("vertices", "stage")),
     "start": (_start, ("vertices",)),
 }
 

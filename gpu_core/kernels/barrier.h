@@ -118,6 +118,14 @@ FUNCTION void sample_weights(bool edges, int samples, int k, float weight[4])
     weight[0] = 1.0f, weight[1] = u + v - 1.0f, weight[2] = -u, weight[3] = -v;
 }
 
+// Marks in a table of `objects` rows which two the active contacts join. object: of each vertex; the last one is all colliders.
+KERNEL void touching_objects(int i, const int *corner OF(4 * count), const int *age OF(count), const int *object OF(vertices),
+                             int objects, int *touching OF(objects * objects))
+{
+    if (age[i] < 0) return;
+    ATOMIC_MAXIMUM(touching + objects * object[corner[4 * i]] + object[corner[4 * i + 3]], 1);
+}
+
 // Partial CCD (eq. 9, 10): the pair is active when the gap along n at x is below its goal, or when the gap vector of a
 // sample has turned round since x⁻ (Q ≤ 0); then that sample becomes the contact point. The age a of an active pair
 // grows while it stays deeper than `growth` of d̂ (paper: while it is active at all); an inactive one forgets

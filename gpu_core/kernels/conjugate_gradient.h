@@ -25,6 +25,12 @@ FUNCTION float total(const float *partial, int chunks)
     return sum;
 }
 
+// 1 where the sum is below 0.
+KERNEL void negative_total(int element, const float *partial OF(chunks), int chunks, int *negative OF(count))
+{
+    negative[element] = total(partial, chunks) < 0.0f;
+}
+
 KERNEL void gradient_start(int v, const vec *residual OF(count), vec *solution OF(count), vec *left OF(count),
                            vec *p OF(count))
 {

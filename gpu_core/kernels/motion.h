@@ -53,6 +53,66 @@ KERNEL void constrained_residual(int v, const float *free OF(count), const float
     added[v] = free[v] * added[v], total[v] = rest_diagonal[v] + added[v];
 }
 
+FUNCTION bool differ(vec a, vec b) { return a.x != b.x || a.y != b.y || a.z != b.z; }
+
+// A step begins where the last one ended. held: 1 = hard pin or collider, which goes to its target; of the cloth, `guess`
+// and `displacement` are what `inertia_target` has found.
+KERNEL void step_start(int v, const vec *target OF(count), const int *held OF(count), const vec *start OF(count),
+                       const vec *velocity OF(cloth), int cloth, float h, vec *x OF(count), vec *displacement OF(cloth),
+                       vec *coast OF(cloth))
+{
+    if (held[v]) x[v] = target[v];
+    if (v >= cloth) return;
+    if (held[v]) displacement[v] = x[v] - start[v];
+    coast[v] = h * velocity[v];
+}
+
+// What is free and was stopped by the filter goes back to where it was let.
+KERNEL void return_vertex(int v, const vec *feasible OF(count), const int *held OF(count), const vec *start OF(count),
+                          int cloth, vec *x OF(count), vec *displacement OF(cloth))
+{
+    if (held[v] || !differ(x[v], feasible[v])) return;
+    x[v] = feasible[v];
+    if (v < cloth) displacement[v] = feasible[v] - start[v];
+}
+
+KERNEL void copy_vector(int v, const vec *source OF(count), vec *to OF(count))
+{
+    to[v] = source[v];
+}
+
+KERNEL void copy_number(int i, const int *source OF(count), int *to OF(count))
+{
+    to[i] = source[i];
+}
+
+FUNCTION int largest_part(vec a)
+{
+    int x = float_as_int(fabsf(a.x)), y = float_as_int(fabsf(a.y)), z = float_as_int(fabsf(a.z));
+    int most = x > y ? x : y;
+    return most > z ? most : z;  // of floats above 0 the bits have their order, and what is no number is above all
+}
+
+// How far a step is from its end (solvers/convergence.py). most: 0 the largest part of a way that the filter cut off, 1 of
+// one that was taken from `before` to `reached`, the `share` of it that was tried made whole, m as bits; 2: 1 where what is
+// held was cut.
+KERNEL void step_cut(int v, const vec *x OF(count), const vec *before OF(count), const vec *reached OF(count),
+                     const float *share OF(count), const int *held OF(count), int *most OF(3))
+{
+    int cut = largest_part(x[v] - reached[v]);
+    vec way = reached[v] - before[v];
+    ATOMIC_MAXIMUM(most, cut);
+    ATOMIC_MAXIMUM(most + 1, largest_part(make_vec(way.x / share[v], way.y / share[v], way.z / share[v])));
+    if (held[v] && cut != 0) ATOMIC_MAXIMUM(most + 2, 1);
+}
+
+// The ways of what is free from one full CCD to the next.
+KERNEL void free_way(int v, const vec *before OF(count), const vec *reached OF(count), const int *held OF(count),
+                     vec *way OF(count))
+{
+    way[v] = held[v] ? make_vec(0.0f, 0.0f, 0.0f) : reached[v] - before[v];
+}
+
 KERNEL void add_increment(int v, const vec *increment OF(count), vec *x OF(count), vec *displacement OF(count))
 {
     x[v] = x[v] + increment[v];

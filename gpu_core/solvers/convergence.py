@@ -9,6 +9,7 @@ from ..contact.barrier import Contacts
 from .elastic import Elastic
 from .iterate import Iterate
 from .parameters import NdbParameters
+from .progress import Seen
 from .solver import StepReport
 
 
@@ -23,8 +24,8 @@ class Convergence:
         self._least_excess = float("inf")
         self._least_strained: Any = None  #: of the second half of the iterations' states, the one of the least excess
 
-    def begin(self, feasible: Any) -> None:
-        self._least_excess, self._least_strained = float("inf"), feasible
+    def begin(self) -> None:
+        self._least_excess, self._least_strained = float("inf"), self.iterate.feasible.copy()
 
     def finished(self, report: StepReport) -> bool:
         if report.outer == 0:
@@ -32,46 +33,41 @@ class Convergence:
         limit = self.limits.outer_iterations if report.arrived else self.limits.late_iterations
         return report.converged or report.outer >= limit
 
-    def judge(
-        self, report: StepReport, change: float, reached: Any, before: Any, share: Any, contacts: Contacts | None
-    ) -> None:
+    def judge(self, report: StepReport, change: float, seen: Seen, contacts: Contacts | None) -> None:
         """Converged: the iterations have settled, nothing was cut off, contact was set up where the step ends, and no
         triangle there is far beyond its strain limit: a small cut may be a long stretch of a short edge.
 
-        change: the last ‖Δx‖, m. before, reached: (V, 4) the last two feasible states. share: (V, 1) or 1, of the way
-        that `Oscillation.shorten` left.
+        change: the last ‖Δx‖, m.
         """
-        cut = abs(self.iterate.x - reached)
-        moved = float((abs(reached - before) / share).max()) if contacts else 0.0
         report.outer += 1
-        report.arrived = not bool(
-            (cut[self.iterate.held] > 0.0).any()
-        )  # exactly: a frame shows colliders in their pose
+        report.arrived = not seen.late  # exactly: a frame shows colliders in their pose
         report.converged = (
             report.arrived
             and change <= self.inner_tolerance
-            and float(cut.max()) <= self.outer_tolerance
-            and moved <= self.outer_tolerance
+            and seen.cut <= self.outer_tolerance
+            and (seen.moved if contacts else 0.0) <= self.outer_tolerance
         )
-        excess = self._excess(report, reached)
+        excess = self._excess(report)
         if report.arrived and excess <= self._least_excess:
-            self._least_excess, self._least_strained = excess, reached
+            self._least_excess = excess
+            if not report.converged:
+                self._least_strained = self.iterate.reached.copy()
         report.strained = report.arrived and self._least_excess > self.allowed_excess
 
-    def end(self, feasible: Any, target: Any, report: StepReport) -> Any:
+    def end(self, target: Any, report: StepReport) -> Any:
         """(V, 4) where the step ends. Where no room is left a collider arrives all the same, and the caller releases
         what it crosses."""
-        xp = self.iterate.backend.xp
+        xp, iterate = self.iterate.backend.xp, self.iterate
         if report.arrived:
-            return feasible if report.converged else self._least_strained
-        report.late = xp.flatnonzero((feasible != self.iterate.x).any(axis=1) & self.iterate.held)
-        return xp.where(self.iterate.free, feasible, target)
+            return iterate.feasible.copy() if report.converged else self._least_strained
+        report.late = xp.flatnonzero((iterate.feasible != iterate.x).any(axis=1) & (iterate.held != 0))
+        return xp.where(iterate.free, iterate.feasible, target)
 
-    def _excess(self, report: StepReport, reached: Any) -> float:
+    def _excess(self, report: StepReport) -> float:
         """By how much a triangle is stretched beyond its limit; infinity in iterations that need not know it."""
         early = not report.converged and report.outer <= self.limits.outer_iterations // 2
         if early or self.allowed_excess == float("inf"):
             return float("inf")
-        excess = self.elastic.membrane.strain_excess(reached)
+        excess = self.elastic.membrane.strain_excess(self.iterate.reached)
         report.converged = report.converged and excess <= self.allowed_excess
         return excess

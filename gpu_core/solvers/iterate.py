@@ -18,40 +18,39 @@ class Iterate:
         """count: V. adaptive: begin with the last step's share of gravity, or at z."""
         xp = backend.xp
         self.backend, self.elastic, self.cloth, self.h = backend, elastic, vertices.cloth, elastic.h
-        self._adaptive = adaptive
-        self.x, self.start = (xp.zeros((count, 4), xp.float32) for _ in range(2))  #: (V, 4) m
+        self._adaptive, self.count = adaptive, count
+        #: (V, 4) m: the unknowns; the step's start; the last state that the filter let all go to; where it lets all go
+        #: from there towards x; and x when it was last asked
+        self.x, self.start, self.feasible, self.reached, self.predicted = (
+            xp.zeros((count, 4), xp.float32) for _ in range(5)
+        )
         #: (N, 4) m: z of the inertia term; x − start without the rounding of x; the same by inertia, gravity and air
         #: alone; and of a step without forces
         self.z, self.displacement, self.inertial, self.coast = (
             xp.zeros((vertices.cloth, 4), xp.float32) for _ in range(4)
         )
-        self.free = xp.zeros((count, 1), bool)  #: (V, 1) neither hard pin nor collider
-        self.free[: vertices.cloth, 0] = vertices.free != 0
-
-    @property
-    def held(self) -> Any:
-        """(V,) hard pins and colliders."""
-        return ~self.free[:, 0]
+        self.held = xp.ones(count, xp.int32)  #: (V,) 1 = hard pin or collider
+        self.held[: vertices.cloth] = vertices.free == 0
+        self.free = (self.held == 0)[:, None]  #: (V, 1) the others
 
     def begin(self, state: NdbState, target: Any) -> None:
         """z ← x* + h v + h²(g + M⁻¹δf), and the first guess of x; hard pins and colliders go to `target` (V, 4)."""
-        xp = self.backend.xp
-        self.start[:] = state.x
-        self.coast[:] = self.h * state.velocity
+        self.start[:] = self.feasible[:] = state.x
         self.elastic.inertia_target(
             self.start, state.velocity, state.forwarded, state.gravity_share, self._adaptive, self.displacement,
             self.inertial, self.x, self.z,
         )  # fmt: skip
-        self.x[:] = xp.where(self.free, self.x, target)
-        pinned = self.x[: self.cloth] - self.start[: self.cloth]
-        self.displacement[:] = xp.where(self.free[: self.cloth], self.displacement, pinned)
+        self.backend.launch(
+            "step_start", self.count, target=target, held=self.held, start=self.start, velocity=state.velocity,
+            cloth=self.cloth, h=self.h, x=self.x, displacement=self.displacement, coast=self.coast,
+        )  # fmt: skip
 
-    def return_to(self, feasible: Any) -> None:
+    def return_to_feasible(self) -> None:
         """The free vertices go back to where the filter let them; those it did not stop stay as they are."""
-        xp, cloth = self.backend.xp, self.cloth
-        stopped = (self.x != feasible).any(axis=1, keepdims=True) & self.free
-        self.displacement[:] = xp.where(stopped[:cloth], feasible[:cloth] - self.start[:cloth], self.displacement)
-        self.x[:] = xp.where(stopped, feasible, self.x)
+        self.backend.launch(
+            "return_vertex", self.count, feasible=self.feasible, held=self.held, start=self.start, cloth=self.cloth,
+            x=self.x, displacement=self.displacement,
+        )  # fmt: skip
 
     def add(self, increment: Any) -> Launch:
         """Kernel: x and displacement += increment (N, 4)."""

@@ -95,7 +95,10 @@ class Iterations:
         if unread:
             settled()
         if self.momentum:
-            iterate.move(self.momentum.lacking(contacts, iterate.inertial, iterate.x, iterate.displacement))
+            self.momentum.look(contacts)
+            lacking = self.momentum.lacking(iterate.inertial, iterate.x, iterate.displacement)
+            if lacking is not None:
+                iterate.move(lacking)
         return change
 
     def solve_once(self, contacts: Contacts | None) -> Any:

@@ -27,7 +27,14 @@ class Momentum:
     def __init__(self, backend: Backend, vertices: VertexData, pin_stiffness: Any, cloths: Sequence[int]) -> None:
         """pin_stiffness: (N,) of soft pins. cloths: first vertex of each cloth, and N."""
         self.backend, self.cloths = backend, cloths
+        count = len(cloths) - 1
+        object_ = np.full(len(vertices.friction), count)
+        object_[: cloths[-1]] = np.repeat(np.arange(count), np.diff(cloths))
+        self._object = backend.array(object_, np.int32)  #: (V,) which cloth; the count of them for all colliders
+        self._touch = backend.xp.zeros((1 + count) ** 2, backend.xp.int32)
         self.mass = vertices.mass.astype(backend.xp.float64)[:, None]
+        #: the vertices of each group of cloths that touch each other and that neither pins nor colliders hold
+        self.loose: list[Any] = []
         self._free = vertices.free
         self.pin(pin_stiffness)
 
@@ -36,25 +43,27 @@ class Momentum:
         held = self.backend.host((self._free == 0) | (stiffness > 0))
         self.pinned = [bool(held[a:b].any()) for a, b in pairwise(self.cloths)]
 
-    def lacking(self, contacts: Contacts | None, inertial: Any, x: Any, motion: Any) -> Any:
-        """(N, 4) float64: by what rigid motion every group that nothing holds falls short; 0 for all else.
+    def look(self, contacts: Contacts | None) -> None:
+        """Find the groups that nothing holds, as the contacts are now."""
+        xp = self.backend.xp
+        self.loose = [
+            xp.concatenate([xp.arange(self.cloths[k], self.cloths[k + 1]) for k in group])
+            for group in self._loose(contacts)
+        ]
+
+    def lacking(self, inertial: Any, x: Any, motion: Any) -> Any | None:
+        """(N, 4) float64: by what rigid motion every loose group falls short, 0 for all else; None where none is loose.
 
         inertial, motion: (N, 4) displacements in the step, m, or velocities, m/s; by inertia, gravity and air alone,
         and as they are. x: (V, 4) where that is, m.
         """
+        if not self.loose:
+            return None
         xp = self.backend.xp
         lacking = xp.zeros(inertial.shape, xp.float64)
-        for rows in self.loose(contacts):
+        for rows in self.loose:
             lacking[rows, :3] = self._rigid(rows, x, inertial - motion)
         return lacking
-
-    def loose(self, contacts: Contacts | None) -> list[Any]:
-        """The vertices of each group of cloths that touch each other and that neither pins nor colliders hold."""
-        xp = self.backend.xp
-        return [
-            xp.concatenate([xp.arange(self.cloths[k], self.cloths[k + 1]) for k in group])
-            for group in self._loose(contacts)
-        ]
 
     def _rigid(self, rows: Any, x: Any, lack: Any) -> Any:
         """(G, 3) the rigid motion of vertices `rows` with the momentum and the spin of `lack` (N, 4)."""
@@ -70,7 +79,7 @@ class Momentum:
         return shift + xp.cross(xp.asarray(turn)[None], arm)
 
     def _loose(self, contacts: Contacts | None) -> list[list[int]]:
-        """The same as numbers of cloths."""
+        """The groups as numbers of cloths."""
         count = len(self.pinned)
         group, held = list(range(count)), list(self.pinned)
         if all(held):
@@ -88,9 +97,11 @@ class Momentum:
         """Distinct pairs of cloths, lower number first, with an active contact; a collider's number is the count."""
         if contacts is None:
             return []
-        xp, count = self.backend.xp, len(self.pinned)
-        corner = contacts.pairs.corner[contacts.age >= 0]
-        side = xp.searchsorted(xp.asarray(self.cloths), corner[:, (0, 3)], side="right") - 1
-        side.sort(axis=1)
-        found = self.backend.host(xp.unique(side[:, 0] * (count + 1) + side[:, 1]))
-        return [(int(pair) // (count + 1), int(pair) % (count + 1)) for pair in found]
+        objects = 1 + len(self.pinned)
+        self._touch[:] = 0
+        self.backend.launch(
+            "touching_objects", contacts.count, corner=contacts.pairs.corner, age=contacts.age, object=self._object,
+            objects=objects, touching=self._touch,
+        )  # fmt: skip
+        found = np.argwhere(self.backend.host(self._touch).reshape(objects, objects))
+        return sorted({(min(pair), max(pair)) for pair in found.tolist()})

@@ -28,6 +28,7 @@ from .newton import NewtonStep
 from .oscillation import Oscillation
 from .outcome import Outcome
 from .parameters import NdbParameters
+from .progress import Progress
 from .solver import Arrays, StepReport
 from .state import NdbState
 
@@ -85,6 +86,7 @@ class Ndb:
             backend, parameters, self.elastic, self.system, iterate, change, self.momentum,
             backend.array(vectors(assembly.rest)),
         )  # fmt: skip
+        self.progress = Progress(iterate)
         self.oscillation = Oscillation(parameters.oscillation, iterate)
         self.convergence = Convergence(parameters, self.elastic, iterate, tolerance)
         self.outcome = Outcome(
@@ -98,37 +100,37 @@ class Ndb:
         iterate.begin(state, target)  # z ← x* + h v + h²(g + M⁻¹δf)
         self.iterations.warm_start()  # x ← ModalLG(I + Ψ) in span(U)
 
-        feasible = self._full_ccd(iterate.start)  # (B, t) ← FullCCD; x⁻ ← x* + αt(x − x*)
-        predicted = iterate.x.copy()
+        self._full_ccd()  # (B, t) ← FullCCD; x⁻ ← x* + αt(x − x*)
+        self.progress.advance()
         if self.parameters.start == "feasible":
-            iterate.return_to(feasible)
+            iterate.return_to_feasible()
         ages, contacts = state.ages, None
         self.oscillation.begin()
-        self.convergence.begin(feasible)
+        self.convergence.begin()
         while not self.convergence.finished(report):
             if not self.oscillation.damped(report):
-                self.elastic.bending.turn(feasible)  # what yarns hold on to
-            contacts = self._contacts(feasible, predicted, ages, state.ages, report)
+                self.elastic.bending.turn(iterate.feasible)  # what yarns hold on to
+            contacts = self._contacts(ages, state.ages, report)
             change = self.iterations.run(contacts, report)  # repeat LG with reuse, weights ← PartialCCD
             ages = contacts.ages() if contacts else no_ages(self.backend)
-            share = self.oscillation.shorten(feasible, report) if contacts else 1.0
-            reached = self._full_ccd(feasible)  # (B, t) ← FullCCD(x⁻, x⁺); x⁻ ← x⁻ + αt(x⁺ − x⁻)
-            self.oscillation.observe(feasible, reached, report)
-            self.convergence.judge(report, change, reached, feasible, share, contacts)
-            feasible, predicted = reached, iterate.x.copy()
+            share = self.oscillation.shorten(report) if contacts else None
+            self._full_ccd()  # (B, t) ← FullCCD(x⁻, x⁺); x⁻ ← x⁻ + αt(x⁺ − x⁻)
+            seen = self.progress.seen(share)
+            self.oscillation.observe(seen, report)
+            self.convergence.judge(report, change, seen, contacts)
 
-        end = self.convergence.end(feasible, target, report)
+        end = self.convergence.end(target, report)
         return self.outcome.state(state, end, contacts, ages, report), report
 
-    def _full_ccd(self, feasible: Any) -> Any:
-        """(V, 4) how far the filter lets all go from `feasible` to x; `proximity.found` are that motion's pairs."""
-        pairs = self.proximity.pairs(feasible, self.iterate.x)
-        return self.filter(pairs, feasible, self.iterate.x, self.proximity.released)
+    def _full_ccd(self) -> None:
+        """How far the filter lets all go from the feasible state to x; `proximity.found` are that motion's pairs."""
+        iterate = self.iterate
+        pairs = self.proximity.pairs(iterate.feasible, iterate.x)
+        iterate.reached[:] = self.filter(pairs, iterate.feasible, iterate.x, self.proximity.released)
 
-    def _contacts(
-        self, feasible: Any, predicted: Any, ages: Ages, anchors: Ages, report: StepReport
-    ) -> Contacts | None:
-        """Set up at `feasible`, of the pairs that may touch on the way to `predicted` (V, 4)."""
+    def _contacts(self, ages: Ages, anchors: Ages, report: StepReport) -> Contacts | None:
+        """Set up at the feasible state, of the pairs that may touch on the way to where x was predicted."""
+        feasible, predicted = self.iterate.feasible, self.iterate.predicted
         near = self.proximity.near(self.proximity.found, feasible, predicted, self.near_slack)
         if near.count == 0:
             return None

@@ -14,6 +14,7 @@ from typing import Any
 from ..contact.barrier import BarrierLaw
 from .iterate import Iterate
 from .parameters import OscillationDamping
+from .progress import Seen
 from .solver import StepReport
 
 
@@ -24,7 +25,6 @@ class Oscillation:
         xp = iterate.backend.xp
         self.choices, self.iterate = choices, iterate
         self.count = 0
-        self._last = xp.zeros_like(iterate.x)  #: (V, 4) what is free went between the two full CCDs before, m
         self._shares = [  #: (V, 1) that is left after so many halvings more than the first
             xp.where(iterate.free, 0.5 ** (1 + halvings), 1.0).astype(xp.float32)
             for halvings in range(choices.max_halvings + 1)
@@ -42,20 +42,15 @@ class Oscillation:
         worst = self.choices.oscillations_per_halving * self.choices.max_halvings
         return replace(law, forget=0) if self.damped(report) and self.count >= worst else law
 
-    def shorten(self, feasible: Any, report: StepReport) -> Any:
-        """Take back a part of the way from `feasible` (V, 4) to x; returns the share (V, 1) that is left, or 1."""
+    def shorten(self, report: StepReport) -> Any:
+        """Take back a part of the way from the feasible state to x; returns the share (V, 1) that is left, or None."""
         if not self.damped(report):
-            return 1.0
+            return None
         halvings = min(self.count // self.choices.oscillations_per_halving, self.choices.max_halvings)
         share = self._shares[halvings]
-        self.iterate.take_back((1.0 - share) * (self.iterate.x - feasible))
+        self.iterate.take_back((1.0 - share) * (self.iterate.x - self.iterate.feasible))
         return share
 
-    def observe(self, feasible: Any, reached: Any, report: StepReport) -> None:
-        """Count one if the free vertices went back from `feasible` to `reached` (V, 4), against the way before.
-
-        On the whole: by the sum over all of the two ways' products.
-        """
-        motion = self.iterate.backend.xp.where(self.iterate.free, reached - feasible, 0.0)
-        self.count += report.outer > 0 and float((motion * self._last).sum()) < 0.0
-        self._last[:] = motion
+    def observe(self, seen: Seen, report: StepReport) -> None:
+        """Count one if the free vertices went back, against the way before: by the sum of the two ways' products."""
+        self.count += report.outer > 0 and seen.back

@@ -34,17 +34,18 @@ class Outcome:
         """taken: the filter that cut the step's motions."""
         self.backend, self.elastic, self.vertices = backend, elastic, vertices
         self.iterate, self.iterations, self.taken, self.momentum = iterate, iterations, taken, momentum
+        self._nothing = backend.xp.zeros((vertices.cloth, 4), backend.xp.float32)
         self.energy, self.forwarding = parameters.free_cloth, parameters.residual
 
     def state(self, before: NdbState, x: Any, contacts: Contacts | None, ages: Ages, report: StepReport) -> NdbState:
         """The state at x (V, 4), m, where the step ends. Reports contacts and whether free cloth gained energy."""
-        velocity, share = self._velocity(before, x, contacts)
-        report.heated = self._heated(before, x, velocity, contacts)
+        velocity, share = self._velocity(before, x)
+        report.heated = self._heated(before, x, velocity)
         forwarded = self._forwarded(x, contacts)
         report.contacts = contacts.active if contacts else 0
         return NdbState(x, velocity, share, forwarded, ages, self.elastic.remember(x, report.converged))
 
-    def _velocity(self, before: NdbState, x: Any, contacts: Contacts | None) -> tuple[Any, Any]:
+    def _velocity(self, before: NdbState, x: Any) -> tuple[Any, Any]:
         """(N, 4) of the way to x, m/s, and the shares of gravity in it.
 
         A filter stops cloth but bears no force, so what it took of the momentum of cloth that nothing holds is given
@@ -57,17 +58,17 @@ class Outcome:
             displacement=iterate.displacement, inertial=iterate.inertial, h=h, gravity=self.elastic.gravity,
             velocity=velocity, gravity_share=share,
         )  # fmt: skip
-        if self.momentum:
-            velocity += self.momentum.lacking(contacts, iterate.inertial / h, x, velocity)
+        if self.momentum and self.momentum.loose:
+            velocity += self.momentum.lacking(iterate.inertial / h, x, velocity)
         return velocity, share
 
-    def _heated(self, before: NdbState, x: Any, velocity: Any, contacts: Contacts | None) -> bool:
+    def _heated(self, before: NdbState, x: Any, velocity: Any) -> bool:
         """Whether a group of cloths that nothing holds has gained energy, gravity's work and rounding apart.
 
         Backward Euler takes energy while all energies are convex on a step's way, and an iteration has no residual.
         """
         xp, allowed = self.backend.xp, self.energy
-        for rows in self.momentum.loose(contacts) if self.momentum else ():
+        for rows in self.momentum.loose if self.momentum else ():
             mass = self.vertices.mass[rows].astype(xp.float64)
             v0, v1 = (v[rows].astype(xp.float64) for v in (before.velocity, velocity))
             kinetic = 0.5 * (mass * (v1 * v1).sum(axis=1)).sum()
@@ -85,7 +86,7 @@ class Outcome:
         """δf of eq. 20–24 as the displacement 2 δx of the next z: a global solve with all weights at their start."""
         xp, choices = self.backend.xp, self.forwarding
         if not choices.forwarding or self.taken.smallest >= choices.forwarding_time:
-            return xp.zeros((self.vertices.cloth, 4), xp.float32)
+            return self._nothing
         self.iterate.x[:] = x
         if contacts:
             contacts.age[:] = xp.minimum(contacts.age, 0)
