@@ -81,7 +81,8 @@ def contacts_of(simulator: Simulator, motion: Motion, samples: int, *, paper: bo
     Q ≤ 0 at those points."""
     solver, none = ndb_of(simulator), no_ages(simulator.backend)
     law = replace(solver.parameters.contact.law, samples=samples)
-    result = Contacts(simulator.backend, law, motion.pairs, motion.x0, motion.x0, solver.vertices, none, none)
+    result = Contacts(simulator.backend, law, solver.vertices, motion.x0, motion.x0)
+    result.set_up(motion.pairs, np.arange(motion.pairs.count, dtype=np.int32), none, none)
     if paper:
         result.goal[:] = 0.0
     result.age[:] = -1
@@ -100,12 +101,12 @@ def measure(quick: bool) -> Measured:
         for motion in recorded:
             touches = full(backend, motion, np.zeros_like(motion.pairs.offset))
             ours = contacts_of(simulator, motion, NdbParameters().contact.law.samples, paper=False)
-            ours.partial_ccd(motion.x1, first=True)()
-            product += [(touches & (ours.age >= 0)).sum(), touches.sum()]
+            backend.sequence([ours.partial_ccd(motion.x1, first=True)])()
+            product += [(touches & (ours.age[: ours.count] >= 0)).sum(), touches.sum()]
             for s in SAMPLES:
                 contacts = contacts_of(simulator, motion, s)
-                contacts.partial_ccd(motion.x1, first=True)()
-                active = contacts.age >= 0
+                backend.sequence([contacts.partial_ccd(motion.x1, first=True)])()
+                active = contacts.age[: contacts.count] >= 0
                 table[s] += [(touches & active).sum(), (touches & ~active).sum(), (~touches & active).sum(),
                              (~touches & ~active).sum()]  # fmt: skip
         largest = max(recorded, key=lambda motion: motion.pairs.count)
@@ -162,7 +163,7 @@ def _times(simulator: Simulator, motion: Motion) -> dict[Any, float]:
     backend, proximity, solver = simulator.backend, simulator.solver.proximity, ndb_of(simulator)
     result: dict[Any, float] = {"full": seconds(lambda: full(backend, motion, motion.pairs.offset))}
     for s in SAMPLES:
-        result[s] = seconds(contacts_of(simulator, motion, s).partial_ccd(motion.x1, first=True))
+        result[s] = seconds(backend.sequence([contacts_of(simulator, motion, s).partial_ccd(motion.x1, first=True)]))
     detect = proximity.broad_phase.detect
     none = backend.xp.zeros(len(motion.x0), backend.xp.int32)  # is free: all with a common time parameter
     result["search"] = seconds(lambda: detect(motion.x0, motion.x1, proximity.reach, proximity.margin, none))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the host does for a step on a card, counted on the pretended one: no time is measured, and every run counts alike.
+"""What the host does for a step on a card, counted on the pretended one: no time is measured, all runs count alike.
 
-An array operation is a call into CuPy that launches something; a wait is where the host stands until the device has come
-so far: an event, a number or an array that it reads, the length of a list.
+An array operation is a call into CuPy that launches something; a wait is where the host stands until the device has
+come so far: an event, a number or an array that it reads, the length of a list.
 """
 
 from __future__ import annotations

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..backend import Backend, Launch, launch
 from .pairs import Pairs
-from .tangles import pair_key
+
+LEAST_ROOM = 256  #: contacts
 
 
 @dataclass(frozen=True)
@@ -37,16 +39,22 @@ PAPER_LAW = BarrierLaw(start=0.1, growth=1.0, forget=1 << 20, recovery=1.0, pers
 class Ages:
     """What earlier contacts leave, by pair: exponents, and the tangential force that friction bore (`contact_target`).
 
-    keys: (n,) sorted int64; ages: (n,) int32; holds: (n, 4) float32, N.
+    Sorted by the pair as one 64-bit number; an age below 0 means that there was no contact.
     """
 
-    keys: Any
-    ages: Any
-    holds: Any
+    feature: Any  #: (n, 2) int32
+    ages: Any  #: (n,) int32
+    holds: Any  #: (n, 4) float32, N
+
+    def to_host(self, backend: Backend) -> tuple[npt.NDArray[Any], ...]:
+        """The contacts among them: feature, ages, holds."""
+        feature, ages, holds = (backend.host(array) for array in (self.feature, self.ages, self.holds))
+        return feature[ages >= 0], ages[ages >= 0], holds[ages >= 0]
 
 
 def no_ages(backend: Backend) -> Ages:
-    return Ages(backend.array([], np.int64), backend.array([], np.int32), backend.array(np.zeros((0, 4))))
+    integers = lambda *shape: backend.array(np.zeros(shape), np.int32)  # noqa: E731
+    return Ages(integers(0, 2), integers(0), backend.array(np.zeros((0, 4))))
 
 
 @dataclass
@@ -62,59 +70,56 @@ class VertexData:
 
 
 class Contacts:
-    """C pairs near contact, with their geometry at the feasible state x⁻ (`feasible`)."""
+    """Pairs near contact, with their geometry at the feasible state x⁻.
 
-    def __init__(
-        self,
-        backend: Backend,
-        law: BarrierLaw,
-        pairs: Pairs,
-        feasible: Any,
-        start: Any,
-        vertices: VertexData,
-        earlier: Ages,
-        anchors: Ages,
-    ) -> None:
-        """feasible, start: (V, 4) the last feasible state x⁻ and the step's start. anchors: of the step's start."""
-        xp = backend.xp
-        self.backend, self.law, self.pairs, self.count, self.feasible = backend, law, pairs, pairs.count, feasible
-        self.barycentric, self.normal, self.share, self.diagonal, self.correction = self._vectors(5)
-        # (C, 4) each (`contact_target`): stiffness N/m, direction and length of the slip m, K p N, friction's force N
-        self.curvature, self.slide, self.force, self.kept = self._vectors(4)
-        self.stiffness, self.goal = (xp.zeros(self.count, xp.float32) for _ in range(2))
-        self.age = self._recall(earlier, earlier.ages, -1)
-        self.hold = self._recall(anchors, anchors.holds, 0.0)
-        backend.launch(
-            "contact_geometry", self.count, feature=pairs.feature, corner=pairs.corner, x=feasible, start=start,
-            offset=pairs.offset, activation=pairs.activation, diagonal=vertices.rest_diagonal, free=vertices.free,
-            ring_start=vertices.ring[0], ring=vertices.ring[1], cloth_vertices=vertices.cloth, recovery=law.recovery,
-            barycentric=self.barycentric, normal=self.normal, stiffness=self.stiffness, goal=self.goal,
-        )  # fmt: skip
-        if law.distance:
-            backend.launch(
-                "distance_weight", self.count, corner=pairs.corner, feasible=feasible, offset=pairs.offset,
-                activation=pairs.activation, barycentric=self.barycentric, normal=self.normal,
-                stiffness=self.stiffness,
-            )  # fmt: skip
-        self._vertices = vertices
-        self.start, self.incident = self._incidence(vertices.cloth)
+    The arrays stay where they are from one set of contacts to the next, so that launches on them are bound once: there
+    is room for `capacity` contacts, of which the first `count` are live. Only when there is too little of it are they
+    made anew: then `generation` is another.
+    """
 
-    def partial_ccd(self, x: Any, *, first: bool = False) -> Callable[[], None]:
-        """Bound kernel that ages the weights from the positions x (V, 4)."""
-        law, pairs = self.law, self.pairs
-        kernel = launch(
-            "partial_ccd", self.count, feature=pairs.feature, corner=pairs.corner, feasible=self.feasible, x=x,
-            offset=pairs.offset, activation=pairs.activation, goal=self.goal, samples=law.samples, first=int(first),
-            growth=law.growth, forget=law.forget, most=law.most, barycentric=self.barycentric, normal=self.normal,
-            age=self.age,
+    def __init__(self, backend: Backend, law: BarrierLaw, vertices: VertexData, feasible: Any, start: Any) -> None:
+        """feasible, start: (V, 4) where the last feasible state x⁻ and the step's start will be."""
+        self.backend, self.law, self.vertices, self.feasible, self.start = backend, law, vertices, feasible, start
+        self.count, self.capacity, self.generation = 0, 0, 0
+        self.live = backend.xp.zeros(1, backend.xp.int32)  #: the count, on the device
+        self.of_vertex = backend.xp.zeros(vertices.cloth + 1, backend.xp.int32)  #: where in `incident` a vertex begins
+
+    def set_up(self, pairs: Pairs, near: Any, earlier: Ages, anchors: Ages) -> None:
+        """Make the pairs `near` (C,) of these the contacts. anchors: what was known at the step's start."""
+        xp, self.count = self.backend.xp, len(near)
+        if self.count > self.capacity:
+            self._make_room(max(LEAST_ROOM, 1 << (self.count - 1).bit_length()))
+        self.live[:] = self.count
+        self.backend.launch(
+            "contact_pair", self.capacity, live=self.live, near=near, pair_feature=pairs.feature,
+            pair_corner=pairs.corner, pair_offset=pairs.offset, pair_activation=pairs.activation,
+            cloth_vertices=self.vertices.cloth, feature=self.feature, corner=self.corner, offset=self.offset,
+            activation=self.activation, owner=self._owner,
         )  # fmt: skip
-        return self.backend.sequence([kernel])
+        self.backend.launch(
+            "contact_recall", self.capacity, feature=self.feature, known=len(earlier.ages),
+            known_feature=earlier.feature, known_age=earlier.ages, anchored=len(anchors.ages),
+            anchor_feature=anchors.feature, anchor_age=anchors.ages, anchor_hold=anchors.holds, age=self.age,
+            hold=self.hold,
+        )  # fmt: skip
+        self.incident[:] = xp.argsort(self._owner, kind="stable")
+        self._place()
+
+    def partial_ccd(self, x: Any, *, first: bool = False) -> Launch:
+        """Kernel that ages the weights from the positions x (V, 4)."""
+        law = self.law
+        return launch(
+            "partial_ccd", self.capacity, live=self.live, feature=self.feature, corner=self.corner,
+            feasible=self.feasible, x=x, offset=self.offset, activation=self.activation, goal=self.goal,
+            samples=law.samples, first=int(first), growth=law.growth, forget=law.forget, most=law.most,
+            barycentric=self.barycentric, normal=self.normal, age=self.age,
+        )  # fmt: skip
 
     def residual_launches(self, x: Any, start: Any, residual: Any, added: Any, total: Any) -> list[Launch]:
         """Kernels that add the contacts to the residual (N, 4), to ΔH (`added`) and to diag(H + ΔH) (`total`)."""
-        law, vertices = self.law, self._vertices
+        law, vertices = self.law, self.vertices
         target = launch(
-            "contact_target", self.count, corner=self.pairs.corner, x=x, start=start, goal=self.goal,
+            "contact_target", self.capacity, live=self.live, corner=self.corner, x=x, start=start, goal=self.goal,
             barycentric=self.barycentric, normal=self.normal, stiffness=self.stiffness, age=self.age,
             free=vertices.free, mass=vertices.mass, friction=vertices.friction, cloth_vertices=vertices.cloth,
             weight_start=law.start, weight_base=law.base, by_mass=int(law.by_mass), hold=self.hold, kept=self.kept,
@@ -122,7 +127,7 @@ class Contacts:
             slide=self.slide,
         )  # fmt: skip
         gather = launch(
-            "contact_residual", vertices.cloth, start=self.start, incident=self.incident, share=self.share,
+            "contact_residual", vertices.cloth, start=self.of_vertex, incident=self.incident, share=self.share,
             diagonal=self.diagonal, correction=self.correction, residual=residual, added=added, total=total,
         )  # fmt: skip
         return [target, gather]
@@ -132,39 +137,49 @@ class Contacts:
         if not self.law.persistent:
             return no_ages(self.backend)
         xp = self.backend.xp
-        live = xp.flatnonzero(self.age >= 0)
-        keys = self._keys()[live]
-        order = xp.argsort(keys)
-        return Ages(keys[order], self.age[live][order], self.kept[live][order])
+        order = xp.argsort(self.feature.view(xp.int64).ravel()).astype(xp.int32)
+        known = Ages(*(xp.empty_like(array) for array in (self.feature, self.age, self.kept)))
+        self.backend.launch(
+            "contact_remember", self.capacity, order=order, feature=self.feature, age=self.age, hold=self.kept,
+            known_feature=known.feature, known_age=known.ages, known_hold=known.holds,
+        )  # fmt: skip
+        return known
 
     @property
     def active(self) -> int:
-        return int((self.age >= 0).sum())
+        return int((self.age[: self.count] >= 0).sum())
 
-    def _keys(self) -> Any:
-        return pair_key(self.pairs.feature[:, 0], self.pairs.feature[:, 1])
-
-    def _recall(self, earlier: Ages, values: Any, otherwise: float) -> Any:
-        """The `values` of `earlier` at these pairs, `otherwise` where a pair is new."""
-        xp = self.backend.xp
-        found = xp.full((self.count, *values.shape[1:]), otherwise, values.dtype)
-        if len(earlier.keys):
-            keys = self._keys()
-            at = xp.minimum(xp.searchsorted(earlier.keys, keys), len(earlier.keys) - 1)
-            known = earlier.keys[at] == keys
-            found[known] = values[at[known]]
-        return found
-
-    def _vectors(self, count: int) -> Iterator[Any]:
-        return (self.backend.xp.zeros((self.count, 4), self.backend.xp.float32) for _ in range(count))
-
-    def _incidence(self, cloth: int) -> tuple[Any, Any]:
-        """(start, 4 contact + corner) by cloth vertex."""
-        xp = self.backend.xp
-        corner = self.pairs.corner.ravel()
-        entries = xp.flatnonzero(corner < cloth)
-        owner = corner[entries]
-        order = xp.argsort(owner, kind="stable")
-        counts = xp.bincount(owner, minlength=cloth) if len(owner) else xp.zeros(cloth, xp.int64)
-        start = xp.concatenate([xp.zeros(1, xp.int64), xp.cumsum(counts)]).astype(xp.int32)
-        return start, entries[order].astype(xp.int32)
+    def _make_room(self, capacity: int) -> None:
+        xp, vertices = self.backend.xp, self.vertices
+        vectors = lambda count: (xp.zeros((capacity, 4), xp.float32) for _ in range(count))  # noqa: E731
+        floats = lambda count: (xp.zeros(capacity, xp.float32) for _ in range(count))  # noqa: E731
+        self.capacity, self.generation = capacity, self.generation + 1
+        self.feature, self.corner = xp.zeros((capacity, 2), xp.int32), xp.zeros((capacity, 4), xp.int32)
+        self._owner, self.incident = (xp.zeros(4 * capacity, xp.int32) for _ in range(2))
+        self.age = xp.zeros(capacity, xp.int32)
+        self.offset, self.activation, self.stiffness, self.goal = floats(4)
+        self.barycentric, self.normal, self.share, self.diagonal, self.correction, self.hold = vectors(6)
+        # (C, 4) each (`contact_target`): stiffness N/m, direction and length of the slip m, K p N, friction's force N
+        self.curvature, self.slide, self.force, self.kept = vectors(4)
+        launches = [
+            launch(
+                "owner_start", vertices.cloth + 1, owner=self._owner, order=self.incident, corners=4 * capacity,
+                start=self.of_vertex,
+            ),
+            launch("clear_vector", capacity, to=self.slide),
+            launch(
+                "contact_geometry", capacity, live=self.live, feature=self.feature, corner=self.corner,
+                x=self.feasible, start=self.start, offset=self.offset, activation=self.activation,
+                diagonal=vertices.rest_diagonal, free=vertices.free, ring_start=vertices.ring[0],
+                ring=vertices.ring[1], cloth_vertices=vertices.cloth, recovery=self.law.recovery,
+                barycentric=self.barycentric, normal=self.normal, stiffness=self.stiffness, goal=self.goal,
+            ),
+        ]  # fmt: skip
+        if self.law.distance:
+            weight = launch(
+                "distance_weight", capacity, live=self.live, corner=self.corner, feasible=self.feasible,
+                offset=self.offset, activation=self.activation, barycentric=self.barycentric, normal=self.normal,
+                stiffness=self.stiffness,
+            )  # fmt: skip
+            launches.append(weight)
+        self._place: Callable[[], None] = self.backend.sequence(launches)

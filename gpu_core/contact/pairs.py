@@ -141,13 +141,12 @@ class Proximity:
         """Start from nothing, so that a bake resumed here goes on with the same candidates in the same order."""
         self._candidates = None
 
-    def near(self, pairs: Pairs, x0: Any, x1: Any, slack: float) -> Pairs:
-        """The pairs that can become contacts in the motion x0 → x1, give or take `slack`."""
-        near = self._flagged(
+    def near(self, pairs: Pairs, x0: Any, x1: Any, slack: float) -> Any:
+        """(C,) which of the pairs can become contacts in the motion x0 → x1, give or take `slack`."""
+        return self._flagged(
             "pair_near", pairs.count, "near", feature=pairs.feature, corner=pairs.corner, x=x0, x1=x1,
             offset=pairs.offset, activation=pairs.activation, slack=slack,
         )  # fmt: skip
-        return pairs.subset(near)
 
     def smallest_gap(self, x: Any) -> float:
         """Distance that every pair keeps at x for certain, m; the reach of contact where nothing is nearer."""

@@ -18,6 +18,72 @@ FUNCTION bool neighbours(const int *ring_start, const int *ring, int v, int othe
     return false;
 }
 
+// Contact i is the pair near[i]. Arrays are longer than there are contacts: what lies beyond the `live` ones belongs to no
+// vertex, and as a pair comes after all others. owner: the cloth vertex of each corner, or cloth_vertices.
+KERNEL void contact_pair(int i, const int *live OF(1), const int *near OF(chosen), const int *pair_feature OF(2 * pairs),
+                         const int *pair_corner OF(4 * pairs), const float *pair_offset OF(pairs),
+                         const float *pair_activation OF(pairs), int cloth_vertices, int *feature OF(2 * count),
+                         int *corner OF(4 * count), float *offset OF(count), float *activation OF(count),
+                         int *owner OF(4 * count))
+{
+    bool there = i < live[0];
+    int from = there ? near[i] : 0;
+    for (int k = 0; k < 2; ++k) feature[2 * i + k] = there ? pair_feature[2 * from + k] : 0x7fffffff;
+    for (int k = 0; k < 4; ++k) {
+        int v = there ? pair_corner[4 * from + k] : cloth_vertices;
+        corner[4 * i + k] = there ? v : 0;
+        owner[4 * i + k] = v < cloth_vertices ? v : cloth_vertices;
+    }
+    if (there) offset[i] = pair_offset[from], activation[i] = pair_activation[from];
+}
+
+// The first of the corners, in the order of their owners, that belongs to vertex v or a later one.
+KERNEL void owner_start(int v, const int *owner OF(corners), const int *order OF(corners), int corners,
+                        int *start OF(count))
+{
+    int low = 0, high = corners;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (owner[order[middle]] < v) low = middle + 1;
+        else high = middle;
+    }
+    start[v] = low;
+}
+
+// Where a pair is among `count` sorted ones, or −1. They are sorted as 64-bit numbers of which `first` is the lower half.
+FUNCTION int found_pair(const int *feature, int count, int first, int second)
+{
+    int low = 0, high = count;
+    while (low < high) {
+        int middle = low + (high - low) / 2, a = feature[2 * middle], b = feature[2 * middle + 1];
+        if (b < second || (b == second && static_cast<unsigned>(a) < static_cast<unsigned>(first))) low = middle + 1;
+        else high = middle;
+    }
+    return low < count && feature[2 * low] == first && feature[2 * low + 1] == second ? low : -1;
+}
+
+// What is known of contact i from the last contacts, its age, and from the step's start, what friction held there.
+KERNEL void contact_recall(int i, const int *feature OF(2 * count), int known, const int *known_feature OF(2 * known),
+                           const int *known_age OF(known), int anchored, const int *anchor_feature OF(2 * anchored),
+                           const int *anchor_age OF(anchored), const vec *anchor_hold OF(anchored), int *age OF(count),
+                           vec *hold OF(count))
+{
+    int k = found_pair(known_feature, known, feature[2 * i], feature[2 * i + 1]);
+    age[i] = k >= 0 ? known_age[k] : -1;
+    k = found_pair(anchor_feature, anchored, feature[2 * i], feature[2 * i + 1]);
+    hold[i] = k >= 0 && anchor_age[k] >= 0 ? anchor_hold[k] : make_vec(0.0f, 0.0f, 0.0f);
+}
+
+// The contacts' pairs in their order, with age and hold, to be recalled.
+KERNEL void contact_remember(int i, const int *order OF(count), const int *feature OF(2 * count),
+                             const int *age OF(count), const vec *hold OF(count), int *known_feature OF(2 * count),
+                             int *known_age OF(count), vec *known_hold OF(count))
+{
+    int from = order[i];
+    known_feature[2 * i] = feature[2 * from], known_feature[2 * i + 1] = feature[2 * from + 1];
+    known_age[i] = age[from], known_hold[i] = hold[from];
+}
+
 const float ROUNDED = 1e-6f;  // cosine that rounding alone can give two vectors at right angles
 const float UPRIGHT = 1e-2f;  // angle by which a contact's normal may lean over
 
@@ -59,7 +125,7 @@ FUNCTION float inner_share(const float weight[4])
 // Closest points and normal at the last feasible state x⁻, the stiffness of H under the pair's cloth corners, and the
 // gap to aim for: of what the gap at the step's start lacks to ξ + d̂, the share `recovery` (never less than ξ + d̂/2).
 // A contact that recovers all at once (1, the default) can throw its sides apart at up to d̂/h.
-KERNEL void contact_geometry(int i, const int *feature OF(2 * count), const int *corner OF(4 * count),
+KERNEL void contact_geometry(int i, const int *live OF(1), const int *feature OF(2 * count), const int *corner OF(4 * count),
                              const vec *x OF(vertices), const vec *start OF(vertices), const float *offset OF(count),
                              const float *activation OF(count), const float *diagonal OF(cloth_vertices),
                              const float *free OF(cloth_vertices), const int *ring_start OF(vertices + 1),
@@ -67,6 +133,7 @@ KERNEL void contact_geometry(int i, const int *feature OF(2 * count), const int 
                              vec *barycentric OF(count), vec *normal OF(count), float *stiffness OF(count),
                              float *goal OF(count))
 {
+    if (i >= live[0]) return;
     const int *c = corner + 4 * i;
     vec p[4];
     load_corners(c, x, p);
@@ -89,10 +156,11 @@ KERNEL void contact_geometry(int i, const int *feature OF(2 * count), const int 
 
 // The distance-based barrier (eq. 6 over d̂², Lan 2022b): the stiffness of a pair at x⁻ goes by how much of d̂ is left there,
 // and nothing but a new x⁻ changes it.
-KERNEL void distance_weight(int i, const int *corner OF(4 * count), const vec *feasible OF(vertices),
+KERNEL void distance_weight(int i, const int *live OF(1), const int *corner OF(4 * count), const vec *feasible OF(vertices),
                             const float *offset OF(count), const float *activation OF(count),
                             const vec *barycentric OF(count), const vec *normal OF(count), float *stiffness OF(count))
 {
+    if (i >= live[0]) return;
     vec b = barycentric[i];
     float weight[4] = {b.x, b.y, b.z, b.w};
     float left = (dot(normal[i], sampled_gap(corner + 4 * i, feasible, weight)) - offset[i]) / activation[i];
@@ -119,10 +187,10 @@ FUNCTION void sample_weights(bool edges, int samples, int k, float weight[4])
 }
 
 // Marks in a table of `objects` rows which two the active contacts join. object: of each vertex; the last one is all colliders.
-KERNEL void touching_objects(int i, const int *corner OF(4 * count), const int *age OF(count), const int *object OF(vertices),
+KERNEL void touching_objects(int i, const int *live OF(1), const int *corner OF(4 * count), const int *age OF(count), const int *object OF(vertices),
                              int objects, int *touching OF(objects * objects))
 {
-    if (age[i] < 0) return;
+    if (i >= live[0] || age[i] < 0) return;
     ATOMIC_MAXIMUM(touching + objects * object[corner[4 * i]] + object[corner[4 * i + 3]], 1);
 }
 
@@ -130,12 +198,13 @@ KERNEL void touching_objects(int i, const int *corner OF(4 * count), const int *
 // sample has turned round since x⁻ (Q ≤ 0); then that sample becomes the contact point. The age a of an active pair
 // grows while it stays deeper than `growth` of d̂ (paper: while it is active at all); an inactive one forgets
 // `forget` rounds (paper: all). age < 0: not a contact. first: the weights are set up, not yet aged.
-KERNEL void partial_ccd(int i, const int *feature OF(2 * count), const int *corner OF(4 * count),
+KERNEL void partial_ccd(int i, const int *live OF(1), const int *feature OF(2 * count), const int *corner OF(4 * count),
                         const vec *feasible OF(vertices), const vec *x OF(vertices), const float *offset OF(count),
                         const float *activation OF(count), const float *goal OF(count), int samples, int first,
                         float growth, int forget, int most, vec *barycentric OF(count), vec *normal OF(count),
                         int *age OF(count))
 {
+    if (i >= live[0]) return;
     const int *c = corner + 4 * i;
     vec b = barycentric[i];
     float weight[4] = {b.x, b.y, b.z, b.w};
@@ -171,7 +240,7 @@ KERNEL void partial_ccd(int i, const int *feature OF(2 * count), const int *corn
 // slide by a share of what is missing in each iteration, and look converged); else z is the secant, which never overshoots.
 // slide: direction of the slip; in w its length, in and out.
 // by_mass = 0: weight w|c_k|, each side moved as a rigid body (forces of a pair sum to zero); 1: ∝ c/m, the paper's.
-KERNEL void contact_target(int i, const int *corner OF(4 * count), const vec *x OF(vertices),
+KERNEL void contact_target(int i, const int *live OF(1), const int *corner OF(4 * count), const vec *x OF(vertices),
                            const vec *start OF(vertices), const float *goal OF(count), const vec *barycentric OF(count),
                            const vec *normal OF(count), const float *stiffness OF(count), const int *age OF(count),
                            const float *free OF(cloth_vertices), const float *mass OF(cloth_vertices),
@@ -180,6 +249,7 @@ KERNEL void contact_target(int i, const int *corner OF(4 * count), const vec *x 
                            vec *share OF(count), vec *diagonal OF(count), vec *correction OF(count),
                            vec *curvature OF(count), vec *slide OF(count))
 {
+    if (i >= live[0]) return;
     const int *c = corner + 4 * i;
     vec b = barycentric[i], zero = make_vec(0.0f, 0.0f, 0.0f);
     float weight[4] = {b.x, b.y, b.z, b.w}, s[4] = {0, 0, 0, 0}, d[4] = {0, 0, 0, 0};

@@ -181,10 +181,11 @@ KERNEL void block_inverse(int v, const float *diagonal OF(count), const int *abo
 }
 
 // The relative motion of a contact's sides, times its stiffness.
-KERNEL void contact_curvature(int i, const int *corner OF(4 * count), const vec *barycentric OF(count),
+KERNEL void contact_curvature(int i, const int *live OF(1), const int *corner OF(4 * count), const vec *barycentric OF(count),
                               const vec *normal OF(count), const vec *slide OF(count), const vec *curvature OF(count),
                               int cloth_vertices, const vec *p OF(cloth_vertices), vec *force OF(count))
 {
+    if (i >= live[0]) return;
     vec moved = make_vec(0.0f, 0.0f, 0.0f);
     force[i] = moved;
     if (curvature[i].x <= 0.0f) return;

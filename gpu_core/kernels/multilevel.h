@@ -45,6 +45,11 @@ KERNEL void coarser_contact(int element, int first, const int *part_start OF(agg
     contact[2 * a] = sum[0], contact[2 * a + 1] = sum[1];
 }
 
+KERNEL void clear_vector(int i, vec *to OF(count))
+{
+    to[i] = make_vec(0.0f, 0.0f, 0.0f);
+}
+
 // The inverse block of each aggregate. weight: its vertices' share of the scalar rows; leaving: the edges that lead out
 // of it, for inside it the membrane does not strain.
 KERNEL void aggregate_inverse(int a, const float *weight OF(count), const int *leaving_start OF(count + 1),

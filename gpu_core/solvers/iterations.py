@@ -8,9 +8,9 @@ local–global ones; the loop is the same.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..backend import Answer, Backend
+from ..backend import Answer, Backend, launch
 from ..contact.barrier import Contacts
 from .change import Change
 from .elastic import Elastic
@@ -20,6 +20,14 @@ from .momentum import Momentum
 from .newton import NewtonStep
 from .parameters import NdbParameters
 from .solver import StepReport
+
+
+class Bound(NamedTuple):
+    """What an iteration launches besides the elastic forces and the solve."""
+
+    first: Callable[[], None]  #: sets the contacts' weights up
+    residual: Callable[[], None]  #: adds the contacts to the elastic residual
+    take: Callable[[], None]  #: the increment: x, its change, and the weights' partial CCD
 
 
 class Iterations:
@@ -44,6 +52,7 @@ class Iterations:
         self._last = backend.xp.zeros_like(iterate.displacement)  #: (N, 4) what the last iteration added, m
         self._elastic_residual = backend.sequence(elastic.residual_launches(iterate.x, iterate.z, system))
         self._add = iterate.add(system.increment)
+        self._bound: dict[tuple[Contacts | None, int, int], Bound] = {}
 
     def warm_start(self) -> None:
         """Elasticity and inertia alone, in the large subspace: a few cheap local–global iterations (eq. 16)."""
@@ -59,11 +68,7 @@ class Iterations:
     def run(self, contacts: Contacts | None, report: StepReport) -> float:
         """Iterate until ‖Δx‖ falls below the tolerance; returns the last ‖Δx‖, m. Raises DivergenceError."""
         backend, system, iterate = self.backend, self.system, self.iterate
-        contact = backend.sequence(self._contact_residual(contacts))
-        solve = system.bind(iterate.x, self.rest, contacts)
-        after: list[Callable[[], None]] = [backend.sequence([self._add, *self.change.launches])]
-        if contacts:
-            after.append(contacts.partial_ccd(iterate.x))
+        solve, bound = system.bind(iterate.x, self.rest, contacts), self._bind(contacts)
         change, least = 0.0, self.limits.min_iterations if contacts and report.outer == 0 else 1
         unread: list[Answer] = []  # what the last iteration changed, until the host has to know
         energy, retreats, done = float("inf"), 0, 0
@@ -77,7 +82,7 @@ class Iterations:
             self._elastic_residual()
             if unread and settled():
                 break
-            contact()
+            bound.residual()
             left = solve.begin()
             if not left <= self.newton.growth * energy and retreats < self.newton.max_retreats:
                 self._retreat()
@@ -85,9 +90,7 @@ class Iterations:
                 continue
             energy, retreats = left, 0
             solve.finish()
-            self._last[:] = system.increment
-            for run in after:
-                run()
+            bound.take()
             report.iterations += 1
             done, unread = k + 1, [self.change.look()]
             if not backend.ahead and settled():
@@ -104,7 +107,7 @@ class Iterations:
     def solve_once(self, contacts: Contacts | None) -> Any:
         """(N, 4) the increment of one global step at the iterate, without taking it, m."""
         self._elastic_residual()
-        self.backend.sequence(self._contact_residual(contacts))()
+        self._bind(contacts).residual()
         solve = self.system.bind(self.iterate.x, self.rest, contacts)
         solve.begin()
         solve.finish()
@@ -119,11 +122,27 @@ class Iterations:
         self._last *= 0.5
         self.iterate.take_back(self._last)
 
-    def _contact_residual(self, contacts: Contacts | None) -> list[Any]:
-        """Kernels that add the contacts to the elastic residual."""
-        system = self.system
+    def touch(self, contacts: Contacts) -> None:
+        """Set up the weights of contacts that have just been found."""
+        self._bind(contacts).first()
+
+    def _bind(self, contacts: Contacts | None) -> Bound:
+        """The launches of an iteration with these contacts, bound once for as long as their arrays stay."""
+        key = (contacts, contacts.generation, contacts.law.forget) if contacts else (None, 0, 0)
+        if key not in self._bound:
+            old = {known for known in self._bound if known[0] is contacts and known[1] != key[1]}
+            self._bound = {known: bound for known, bound in self._bound.items() if known not in old}
+            self._bound[key] = self._made(contacts)
+        return self._bound[key]
+
+    def _made(self, contacts: Contacts | None) -> Bound:
+        system, iterate, sequence = self.system, self.iterate, self.backend.sequence
+        keep = launch("copy_vector", len(self._last), source=system.increment, to=self._last)
+        take = [keep, self._add, *self.change.launches]
         if contacts is None:
-            return []
-        return contacts.residual_launches(
-            self.iterate.x, self.iterate.start, system.residual, system.added, system.total_diagonal
+            return Bound(sequence([]), sequence([]), sequence(take))
+        residual = contacts.residual_launches(
+            iterate.x, iterate.start, system.residual, system.added, system.total_diagonal
         )
+        first, again = (contacts.partial_ccd(iterate.x, first=first) for first in (True, False))
+        return Bound(sequence([first]), sequence(residual), sequence([*take, again]))

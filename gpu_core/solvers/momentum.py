@@ -100,8 +100,8 @@ class Momentum:
         objects = 1 + len(self.pinned)
         self._touch[:] = 0
         self.backend.launch(
-            "touching_objects", contacts.count, corner=contacts.pairs.corner, age=contacts.age, object=self._object,
-            objects=objects, touching=self._touch,
+            "touching_objects", contacts.capacity, live=contacts.live, corner=contacts.corner, age=contacts.age,
+            object=self._object, objects=objects, touching=self._touch,
         )  # fmt: skip
         found = np.argwhere(self.backend.host(self._touch).reshape(objects, objects))
         return sorted({(min(pair), max(pair)) for pair in found.tolist()})

@@ -98,7 +98,7 @@ class Multilevel:
                 for first, last in zip(self._first[1:-1], self._first[2:], strict=True)
             ]
         else:
-            self._contact[:] = 0.0
+            launches.append(launch("clear_vector", len(self._contact), to=self._contact))
         inverse = launch(
             "aggregate_inverse", self.aggregates, weight=self._weight, **self._leaving, columns=columns,
             contact=self._contact, inverse=self._inverse,

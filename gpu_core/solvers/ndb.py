@@ -86,6 +86,7 @@ class Ndb:
             backend, parameters, self.elastic, self.system, iterate, change, self.momentum,
             backend.array(vectors(assembly.rest)),
         )  # fmt: skip
+        self.contacts = Contacts(backend, contact.law, self.vertices, iterate.feasible, iterate.start)
         self.progress = Progress(iterate)
         self.oscillation = Oscillation(parameters.oscillation, iterate)
         self.convergence = Convergence(parameters, self.elastic, iterate, tolerance)
@@ -130,14 +131,14 @@ class Ndb:
 
     def _contacts(self, ages: Ages, anchors: Ages, report: StepReport) -> Contacts | None:
         """Set up at the feasible state, of the pairs that may touch on the way to where x was predicted."""
-        feasible, predicted = self.iterate.feasible, self.iterate.predicted
-        near = self.proximity.near(self.proximity.found, feasible, predicted, self.near_slack)
-        if near.count == 0:
+        found, iterate = self.proximity.found, self.iterate
+        near = self.proximity.near(found, iterate.feasible, iterate.predicted, self.near_slack)
+        if len(near) == 0:
             return None
-        law = self.oscillation.law(self.parameters.contact.law, report)
-        contacts = Contacts(self.backend, law, near, feasible, self.iterate.start, self.vertices, ages, anchors)
-        contacts.partial_ccd(self.iterate.x, first=True)()
-        return contacts
+        self.contacts.law = self.oscillation.law(self.parameters.contact.law, report)
+        self.contacts.set_up(found, near, ages, anchors)
+        self.iterations.touch(self.contacts)
+        return self.contacts
 
     # What else a `Simulator` asks of a solver.
 

@@ -64,8 +64,9 @@ class NewtonStep:
         self._partial, self._scalar = xp.zeros(self._chunks, xp.float32), xp.zeros(5, xp.float32)
         self._look = backend.look(self._scalar)
         self._look_first = backend.look(self._scalar)
+        self._bound: dict[tuple[Contacts | None, int], Solve] = {}  #: with these contacts, of this generation
         self._no_contacts = ContactBlocks(
-            xp.zeros(count + 1, xp.int32), xp.zeros(count + 1, xp.int32), xp.zeros(4, xp.int32),
+            xp.zeros(1, xp.int32), xp.zeros(count + 1, xp.int32), xp.zeros(count + 1, xp.int32), xp.zeros(4, xp.int32),
             *(xp.zeros((1, 4), xp.float32) for _ in range(5)),
         )  # fmt: skip
 
@@ -76,7 +77,14 @@ class NewtonStep:
 
     def bind(self, x: Any, rest: Any, contacts: Contacts | None) -> Solve:
         """The step at x (V, 4) as it will be when called; the rest shape is not needed."""
-        start, iteration = self._launches(x, contacts)
+        key = contacts, contacts.generation if contacts else 0
+        if key not in self._bound:
+            self._bound = {known: solve for known, solve in self._bound.items() if known[0] is not contacts}
+            self._bound[key] = self._solve(contacts)
+        return self._bound[key]
+
+    def _solve(self, contacts: Contacts | None) -> Solve:
+        start, iteration = self._launches(contacts)
         check = launch("gradient_check", 1, scalar=self._scalar)
         prepare, batch = self.backend.sequence(start), self.backend.sequence([*iteration * BATCH, check])
 
@@ -101,9 +109,9 @@ class NewtonStep:
 
         return Solve(begin, finish)
 
-    def _launches(self, x: Any, contacts: Contacts | None) -> tuple[list[Launch], list[Launch]]:
+    def _launches(self, contacts: Contacts | None) -> tuple[list[Launch], list[Launch]]:
         """Kernels that set K and its preconditioner up at x, and those of one iteration."""
-        count, pairs = self.vertices, contacts.count if contacts else 0
+        count, room = self.vertices, contacts.capacity if contacts else 0
         touching = ContactBlocks.of(contacts) if contacts else self._no_contacts
         spring = {"normal": touching.normal, "slide": touching.slide, "curvature": touching.curvature}
         pressed = {"corner": touching.corner, "barycentric": touching.barycentric, **spring}
@@ -119,7 +127,8 @@ class NewtonStep:
         )
         iteration = [
             launch(
-                "contact_curvature", pairs, **pressed, cloth_vertices=count, p=self._direction, force=touching.force
+                "contact_curvature", room, live=touching.live, **pressed, cloth_vertices=count, p=self._direction,
+                force=touching.force,
             ),
             launch(
                 "curvature_times", count, **self._rows, diagonal=self._diagonal, free=self.free, ends=self._ends,
@@ -162,6 +171,7 @@ class NewtonStep:
 class ContactBlocks(NamedTuple):
     """What K needs of C contacts; start and incident by cloth vertex."""
 
+    live: Any  #: (1,)
     start: Any  #: (N + 1,)
     incident: Any
     corner: Any  #: (C, 4)
@@ -174,8 +184,8 @@ class ContactBlocks(NamedTuple):
     @staticmethod
     def of(contacts: Contacts) -> ContactBlocks:
         return ContactBlocks(
-            contacts.start, contacts.incident, contacts.pairs.corner, contacts.barycentric, contacts.normal,
-            contacts.slide, contacts.curvature, contacts.force,
+            contacts.live, contacts.of_vertex, contacts.incident, contacts.corner, contacts.barycentric,
+            contacts.normal, contacts.slide, contacts.curvature, contacts.force,
         )  # fmt: skip
 
 

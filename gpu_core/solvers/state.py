@@ -32,12 +32,10 @@ class NdbState:
             "velocity": self.velocity,
             "gravity_share": self.gravity_share,
             "forwarded": self.forwarded,
-            "age_keys": self.ages.keys,
-            "ages": self.ages.ages,
-            "holds": self.ages.holds,
             **self.memory,
         }
-        return {name: backend.host(array).copy() for name, array in arrays.items()}
+        known = dict(zip(("age_features", "ages", "holds"), self.ages.to_host(backend), strict=True))
+        return {name: backend.host(array).copy() for name, array in arrays.items()} | known
 
     def from_host(self, backend: Backend, arrays: Arrays) -> NdbState:
         """The state of these arrays. This one says which the energies have."""
@@ -47,6 +45,6 @@ class NdbState:
             array(arrays["velocity"]),
             array(arrays["gravity_share"]),
             array(arrays["forwarded"]),
-            Ages(array(arrays["age_keys"], np.int64), array(arrays["ages"], np.int32), array(arrays["holds"])),
+            Ages(array(arrays["age_features"], np.int32), array(arrays["ages"], np.int32), array(arrays["holds"])),
             {name: array(arrays[name]) for name in self.memory},
         )
