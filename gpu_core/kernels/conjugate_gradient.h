@@ -2,7 +2,7 @@
 // Preconditioned conjugate gradients with every scalar on the device: the iterations never wait for the host.
 // Sums run in two stages of fixed chunks, so every device adds in the same order. scalar: 0 r·z, 1 step length, 2 weight of
 // the last direction, 3 the r·z that is asked for, 4 one once it was reached: from then on iterations change nothing, so
-// the host may be late to stop them.
+// the host may be late to stop them; 5 r·z at the start, 6 the checks until it was reached.
 #pragma once
 #include "vector.h"
 
@@ -39,16 +39,18 @@ KERNEL void gradient_start(int v, const vec *residual OF(count), vec *solution O
 }
 
 KERNEL void gradient_energy(int element, const float *partial OF(chunks), int chunks, float share,
-                            float *scalar OF(count + 4))
+                            float *scalar OF(count + 6))
 {
-    scalar[element] = total(partial, chunks);
+    scalar[element] = scalar[element + 5] = total(partial, chunks);
+    scalar[element + 6] = 0.0f;
     scalar[element + 2] = 0.0f;
     scalar[element + 3] = maximum(share * scalar[element], NOTHING);
     scalar[element + 4] = 0.0f;
 }
 
-KERNEL void gradient_check(int element, float *scalar OF(count + 4))
+KERNEL void gradient_check(int element, float *scalar OF(count + 6))
 {
+    if (scalar[element + 4] == 0.0f) scalar[element + 6] += 1.0f;
     if (scalar[element] <= scalar[element + 3]) scalar[element + 4] = 1.0f;
 }
 

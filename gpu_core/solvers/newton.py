@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sparse
 
-from ..backend import Backend, Launch, launch
+from ..backend import Answer, Backend, Launch, launch
 from ..contact.barrier import Contacts
 from ..elasticity.assembly import Assembly
 from ..scene.mesh import Edges, edge_sides, edges_of
@@ -24,7 +24,8 @@ from .elastic import Solve
 from .multilevel import Multilevel, levels_of
 
 CHUNK = 256  #: vertices per partial sum of a dot product
-BATCH = 4  #: iterations between two looks at what is left
+BATCH = 4  #: iterations between two checks of what is left
+MOST_AT_ONCE = 8  #: batches that are one graph
 
 
 class NewtonStep:
@@ -61,10 +62,10 @@ class NewtonStep:
             xp.zeros((count, 4), xp.float32) for _ in range(6)
         )
         self._chunks = -(-count // CHUNK)
-        self._partial, self._scalar = xp.zeros(self._chunks, xp.float32), xp.zeros(5, xp.float32)
+        self._partial, self._scalar = xp.zeros(self._chunks, xp.float32), xp.zeros(7, xp.float32)
         self._look = backend.look(self._scalar)
-        self._look_first = backend.look(self._scalar)
-        self._bound: dict[tuple[Contacts | None, int], Solve] = {}  #: with these contacts, of this generation
+        self._wanted = 1  #: batches that the last solve needed
+        self._bound: dict[tuple[Contacts | None, int, float], Solve] = {}  #: contacts, their generation, accuracy
         self._no_contacts = ContactBlocks(
             xp.zeros(1, xp.int32), xp.zeros(count + 1, xp.int32), xp.zeros(count + 1, xp.int32), xp.zeros(4, xp.int32),
             *(xp.zeros((1, 4), xp.float32) for _ in range(5)),
@@ -77,7 +78,7 @@ class NewtonStep:
 
     def bind(self, x: Any, rest: Any, contacts: Contacts | None) -> Solve:
         """The step at x (V, 4) as it will be when called; the rest shape is not needed."""
-        key = contacts, contacts.generation if contacts else 0
+        key = contacts, contacts.generation if contacts else 0, self.accuracy
         if key not in self._bound:
             self._bound = {known: solve for known, solve in self._bound.items() if known[0] is not contacts}
             self._bound[key] = self._solve(contacts)
@@ -86,26 +87,48 @@ class NewtonStep:
     def _solve(self, contacts: Contacts | None) -> Solve:
         start, iteration = self._launches(contacts)
         check = launch("gradient_check", 1, scalar=self._scalar)
-        prepare, batch = self.backend.sequence(start), self.backend.sequence([*iteration * BATCH, check])
+        prepare, batch = self.backend.sequence(start), [*iteration * BATCH, check]
+        batches = [self.backend.sequence(batch * 2**power) for power in range(MOST_AT_ONCE.bit_length())]
+        looks: deque[Answer] = deque()
+        begun, done = 0, False
+
+        def go_on(count: int) -> None:
+            """Begin so many batches more, and look at what they leave."""
+            nonlocal begun
+            begun += count
+            for power in reversed(range(len(batches))):
+                while count >= 2**power:
+                    batches[power]()
+                    count -= 2**power
+            looks.append(self._look())
+
+        def read() -> npt.NDArray[Any]:
+            nonlocal done
+            seen = looks.popleft()()
+            done, self._wanted = bool(seen[4]), int(seen[6])
+            return seen
 
         def begin() -> float:
+            nonlocal begun, done
+            begun, done = 0, False
+            looks.clear()
             prepare()
-            left = self._look_first()
-            if self.backend.ahead:
-                batch()  # without waiting for the answer: the increment counts only once `finish` is called
-            return float(left()[0])
+            if not self.backend.ahead:
+                return float(self._look()()[5])
+            # As many as the last solve needed but one, and more without waiting for what they have left: the increment
+            # counts only once `finish` is called, and what is done beyond the accuracy changes nothing.
+            go_on(min(max(1, self._wanted - 1), self.batches))
+            for _ in range(self.backend.ahead):
+                go_on(1)
+            return float(read()[5])
 
         def finish() -> None:
-            if not self.backend.ahead:
-                batch()
-            looks = deque([self._look()])
-            self.iterations += BATCH
-            for _ in range(1, self.batches):
-                if len(looks) > self.backend.ahead and looks.popleft()()[4] != 0.0:
-                    break
-                batch()
-                self.iterations += BATCH
-                looks.append(self._look())
+            while not done and (begun < self.batches or looks):
+                if begun < self.batches:
+                    go_on(1)
+                if len(looks) > self.backend.ahead or begun >= self.batches:
+                    read()
+            self.iterations += BATCH * (self._wanted if done else begun)
 
         return Solve(begin, finish)
 

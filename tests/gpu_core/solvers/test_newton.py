@@ -45,7 +45,7 @@ class Sheet:
     def times(self, x, p):
         """K(x) p."""
         self.force(x)
-        start, iteration = self.system._launches(self.x, None)
+        start, iteration = self.system._launches(None)
         cpu.sequence(start)()
         self.system._direction[:, :3] = p
         (product,) = [item for item in iteration if item.kernel == "curvature_times"]
@@ -120,13 +120,13 @@ def test_iterations_after_the_accuracy_was_reached_change_nothing():
     item.force(pulled(item.rest, 1.05))
     item.solve.begin(), item.solve.finish()
     found = item.system.increment.copy()
-    cpu.sequence(item.system._launches(item.x, None)[1] * 8)()
+    cpu.sequence(item.system._launches(None)[1] * 8)()
     assert item.system._scalar[4] == 1.0
     assert np.array_equal(item.system.increment, found)
 
 
 def initial_energy(item):
-    cpu.sequence(item.system._launches(item.x, None)[0])()
+    cpu.sequence(item.system._launches(None)[0])()
     return float(item.system._scalar[0])
 
 
