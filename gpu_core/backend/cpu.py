@@ -92,11 +92,14 @@ class CpuBackend:
 
         return take
 
-    def exclusive_sum(self, counts: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], int]:
-        """(starts, total) of int32 counts."""
+    def ends(self, counts: npt.NDArray[np.int32]) -> tuple[npt.NDArray[np.int32], int]:
+        """(where each ends of what has these int32 counts, one after the other; how much it is in all)."""
         ends = np.cumsum(counts, dtype=np.int64)
-        total = int(ends[-1]) if len(ends) else 0
-        return (ends - counts).astype(np.int32), total
+        return ends.astype(np.int32), int(ends[-1]) if len(ends) else 0
+
+    def selected(self, flags: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+        """The indices of the int32 flags that are 1, ascending."""
+        return np.flatnonzero(flags).astype(np.int32)
 
 
 def _slots(item: Launch) -> Any:

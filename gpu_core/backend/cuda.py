@@ -162,11 +162,17 @@ class CudaBackend:
 
         return take
 
-    def exclusive_sum(self, counts: Any) -> tuple[Any, int]:
-        """(starts, total) of int32 counts."""
+    def ends(self, counts: Any) -> tuple[Any, int]:
+        """(where each ends of what has these int32 counts, one after the other; how much it is in all)."""
         ends = self.xp.cumsum(counts, dtype=self.xp.int64)
-        total = int(ends[-1]) if len(ends) else 0
-        return (ends - counts).astype(self.xp.int32), total
+        return ends.astype(self.xp.int32), int(ends[-1]) if len(ends) else 0
+
+    def selected(self, flags: Any) -> Any:
+        """The indices of the int32 flags that are 1, ascending."""
+        ends = self.xp.cumsum(flags, dtype=self.xp.int32)
+        found = self.xp.empty(int(ends[-1]) if len(ends) else 0, self.xp.int32)
+        self.launch("place_flagged", len(flags), flag=flags, end=ends, found=found)
+        return found
 
 
 class _Replay:

@@ -32,14 +32,22 @@ class Candidates:
     corner: Any  #: (count, 4) vertices
     room: Any  #: (count,) by how much its sides were farther apart than their range, m (`Proximity`); 0 = not known
 
-    def subset(self, kept: Any) -> Candidates:
-        return Candidates(len(kept), *(array.take(kept, axis=0) for array in (self.feature, self.corner, self.room)))
+
+Part = tuple[Candidates, Any]  #: and which of them, (K,) int32
 
 
-def joined(backend: Backend, parts: Sequence[Candidates]) -> Candidates:
-    """The candidates of all parts, one after the other."""
-    every = lambda name: backend.xp.concatenate([getattr(part, name)[: part.count] for part in parts])  # noqa: E731
-    return Candidates(sum(part.count for part in parts), every("feature"), every("corner"), every("room"))
+def joined(backend: Backend, parts: Sequence[Part]) -> Candidates:
+    """What is taken of all parts, one after the other."""
+    xp, total, first = backend.xp, sum(len(kept) for _, kept in parts), 0
+    feature, corner = xp.empty((total, 2), xp.int32), xp.empty((total, 4), xp.int32)
+    every = Candidates(total, feature, corner, xp.empty(total, xp.float32))
+    for part, kept in parts:
+        backend.launch(
+            "candidate_taken", len(kept), kept=kept, first=first, feature_in=part.feature, corner_in=part.corner,
+            room_in=part.room, feature=every.feature, corner=every.corner, room=every.room,
+        )  # fmt: skip
+        first += len(kept)
+    return every
 
 
 class BroadPhase:
@@ -80,11 +88,22 @@ class BroadPhase:
         self.trees = [xp.zeros((4 * ((2 << depth) - 1), 4), xp.float32) for depth in self.depths]
         self.start, self.end = (xp.zeros((surface.vertices, 4), xp.float32) for _ in range(2))  #: of the ways
         self.free = xp.zeros(surface.vertices, xp.int32)  #: 1 = may take any part of its way
-        self.cull: Callable[[Candidates], Candidates] = lambda found: found  #: what is kept of each part of a list
-        self._stray = xp.zeros(surface.vertices, xp.float32)
+        #: what is kept of each part of a list, with its room
+        self.cull: Callable[[Candidates], Part] = lambda found: (found, xp.arange(found.count, dtype=xp.int32))
+        self._stray, self._any = xp.zeros(surface.vertices, xp.float32), xp.zeros(1, xp.int32)
+        self._any_fresh = backend.look(self._any)
+        self._all, self._none = xp.ones(surface.vertices, xp.int32), xp.zeros(surface.vertices, xp.int32)
         # 1: vertices looked for now; those whose way has changed since the last `settle`; … since the boxes were made
         self._fresh, self._moving, self._stale = (xp.zeros(surface.vertices, xp.int32) for _ in range(3))
-        self._refit = backend.sequence([])
+        self._leaf_boxes = xp.zeros((4 * sum(1 << depth for depth in self.depths), 4), xp.float32)
+        leaves = 1 << self.depths[0]
+        self._counts, self._noted = (xp.zeros(many * leaves, xp.int32) for many in (2, 2 * PARTNERS))
+        self._refit, self._inflation = backend.sequence([]), -1.0
+        self._strays: tuple[Any, Any, float, Callable[[], None]] | None = None  #: bound to these ways and this margin
+        changed = {"way_end": self.end, "free": self.free, "moving": self._moving, "stale": self._stale}
+        settle = launch("settle_way", surface.vertices, way_start=self.start, **changed)
+        self.settle: Callable[[], None] = backend.sequence([settle])
+        """The motion is over: who went with the common time parameter is looked for at the end of its way alone."""
 
     def detect(self, x0: Any, x1: Any, reach: float, margin: float, free: Any | None = None) -> Candidates:
         """All pairs that can come within `reach` while all vertices go from x0 to x1 with a common time parameter, but
@@ -93,47 +112,43 @@ class BroadPhase:
         margin: the candidates stay complete while no vertex strays (`stray`) by more. m
         Raises TooManyPairsError, rather than drop any.
         """
-        self._refit = self.backend.sequence(self._refitting(0.5 * reach + margin))
-        return self.renew(x0, x1, self.backend.xp.ones(self.vertices, bool), free)
+        inflation = 0.5 * reach + margin
+        if inflation != self._inflation:
+            self._refit, self._inflation = self.backend.sequence(self._refitting(inflation)), inflation
+        return joined(self.backend, self.renew(x0, x1, self._all, free))
 
-    def renew(self, x0: Any, x1: Any, fresh: Any, free: Any | None = None) -> Candidates:
-        """All pairs with at least one of the `fresh` (V,) vertices, whose ways are now those from x0 to x1; the other
-        vertices keep the ways that they were last given, all of them the reach and margin of the last `detect`.
+    def renew(self, x0: Any, x1: Any, fresh: Any, free: Any | None = None) -> list[Part]:
+        """All pairs with at least one of the `fresh` vertices (V,) int32, whose ways are now those from x0 to x1; the
+        others keep the ways that they were last given, all of them the reach and margin of the last `detect`.
 
         Raises TooManyPairsError.
         """
-        xp = self.backend.xp
-        self.start[:], self.end[:] = (
-            xp.where(fresh[:, None], new, old) for new, old in ((x0, self.start), (x1, self.end))
-        )
-        self.free[:] = xp.where(fresh, 1 if free is None else free, self.free)
-        self._fresh[:] = fresh
-        self._moving |= self._fresh
-        self._stale |= self._fresh
-        self._refit()
-        self._stale[:] = 0
-        pairs = [self._overlaps(0, 0, 0)]
-        if len(self.depths) > 1:
-            pairs.append(self._overlaps(0, 1, 1 << self.depths[0]))
-        return self._collect(xp.concatenate(pairs))
-
-    def settle(self) -> None:
-        """The motion is over: who went with the common time parameter is looked for at the end of its way alone."""
-        self.start[:] = self.backend.xp.where(self.free[:, None] != 0, self.start, self.end)
-        self._stale |= self._moving
-        self._moving[:] = 0
-
-    def stray(self, x0: Any, x1: Any) -> Any:
-        """(V,) how far a vertex on its way from x0 to x1 strays at most, m: a free one from its own way, any other
-        from the end of it, since all must be on theirs at one time.
-
-        Overwritten by the next call.
-        """
         self.backend.launch(
-            "sweep_stray", self.vertices, x0=x0, x1=x1, way_start=self.start, way_end=self.end, free=self.free,
-            stray=self._stray,
+            "renew_way", self.vertices, x0=x0, x1=x1, free_now=self._all if free is None else free, fresh=fresh,
+            way_start=self.start, way_end=self.end, free=self.free, moving=self._moving, stale=self._stale,
         )  # fmt: skip
-        return self._stray
+        if fresh is not self._fresh:
+            self._fresh[:] = fresh
+        self._refit()
+        return self._collect(self._overlaps())
+
+    def stray(self, x0: Any, x1: Any, margin: float = float("inf")) -> tuple[Any, Any]:
+        """(V,) how far a vertex on its way from x0 to x1 strays at most, m: a free one from its own way, any other
+        from the end of it, since all must be on theirs at one time. And (V,) int32 1 where that is beyond the margin,
+        or None where it nowhere is.
+
+        Both are overwritten by the next call.
+        """
+        bound = self._strays
+        if bound is None or bound[0] is not x0 or bound[1] is not x1 or bound[2] != margin:
+            measure = launch(
+                "sweep_stray", self.vertices, x0=x0, x1=x1, way_start=self.start, way_end=self.end, free=self.free,
+                margin=margin, stray=self._stray, fresh=self._fresh, any=self._any,
+            )  # fmt: skip
+            none = launch("clear_number", 1, to=self._any)
+            self._strays = bound = x0, x1, margin, self.backend.sequence([none, measure])
+        bound[3]()
+        return self._stray, self._fresh if self._any_fresh()()[0] else None
 
     def _refitting(self, inflation: float) -> list[Launch]:
         """Kernels that make the boxes of what is stale, mark those of what is fresh, and refit the trees."""
@@ -149,47 +164,50 @@ class BroadPhase:
         first = 0
         for depth, tree in zip(self.depths, self.trees, strict=True):
             patch = {"start": self.tables["triangle_start"], "triangle_box": self.triangle_box, "first_patch": first}
-            launches.append(launch("patch_box", 1 << depth, **patch, depth=depth, tree=tree))
+            launches.append(launch("patch_box", 1 << depth, **patch, depth=depth, tree=tree, boxes=self._leaf_boxes))
             launches += [
                 launch("tree_refit", 1 << level, first_node=(1 << level) - 1, tree=tree)
                 for level in reversed(range(depth))
             ]
             first += 1 << depth
-        return launches
+        return [*launches, launch("clear_number", self.vertices, to=self._stale)]
 
-    def _overlaps(self, tree: int, other: int, other_first: int) -> Any:
-        """(P, 2) patches of two trees that overlap."""
-        xp, leaves = self.backend.xp, 1 << self.depths[tree]
-        start, nothing = xp.zeros(leaves, xp.int32), xp.zeros((1, 2), xp.int32)
-        arguments = {
-            "tree": self.trees[tree],
-            "depth": self.depths[tree],
-            "other": self.trees[other],
-            "other_depth": self.depths[other],
-            "other_first": other_first,
-            "within": int(tree == other),
-            "notes": PARTNERS,
-            "noted": xp.empty(PARTNERS * leaves, xp.int32),
-        }
-        self.backend.launch("overlapping_patches", leaves, **arguments, writing=0, start=start, pairs=nothing)
-        start, total = self._starts(start)
-        pairs = xp.zeros((max(total, 1), 2), xp.int32)
-        self.backend.launch("overlapping_patches", leaves, **arguments, writing=1, start=start, pairs=pairs)
+    def _overlaps(self) -> Any:
+        """(P, 2) patches of cloth and any that overlap."""
+        xp, leaves = self.backend.xp, 1 << self.depths[0]
+        nothing = xp.empty((1, 2), xp.int32)
+        counts = self._counts[: len(self.depths) * leaves]
+        for other in range(len(self.depths)):
+            self._search(other, writing=0, end=counts, pairs=nothing)
+        end, total = self._ends(counts)
+        pairs = xp.empty((max(total, 1), 2), xp.int32)
+        for other in range(len(self.depths)):
+            self._search(other, writing=1, end=end, pairs=pairs)
         return pairs[:total]
 
-    def _collect(self, pairs: Any) -> Candidates:
-        """The candidates of these pairs of patches (P, 2), culled part by part: most of them never are in memory."""
-        boxes = self._patch_boxes()
-        parts = [self.cull(self._listed(pairs[k : k + CHUNK], boxes)) for k in range(0, max(len(pairs), 1), CHUNK)]
-        self._within_index(sum(part.count for part in parts))
-        return joined(self.backend, parts)
+    def _search(self, other: int, writing: int, end: Any, pairs: Any) -> None:
+        """Cloth's patches against those of the tree `other`."""
+        leaves = 1 << self.depths[0]
+        own = slice(other * leaves, (other + 1) * leaves)
+        self.backend.launch(
+            "overlapping_patches", leaves, tree=self.trees[0], depth=self.depths[0], other=self.trees[other],
+            other_depth=self.depths[other], other_first=leaves if other else 0, within=int(other == 0), notes=PARTNERS,
+            noted=self._noted[PARTNERS * own.start : PARTNERS * own.stop], writing=writing, counts=self._counts[own],
+            end=end[own], pairs=pairs,
+        )  # fmt: skip
 
-    def _listed(self, pairs: Any, boxes: Any) -> Candidates:
+    def _collect(self, pairs: Any) -> list[Part]:
+        """The candidates of these pairs of patches (P, 2), culled part by part: most of them never are in memory."""
+        parts = [self.cull(self._listed(pairs[k : k + CHUNK])) for k in range(0, max(len(pairs), 1), CHUNK)]
+        self._within_index(sum(len(kept) for _, kept in parts))
+        return parts
+
+    def _listed(self, pairs: Any) -> Candidates:
         xp, count = self.backend.xp, len(pairs)
-        start, nothing = xp.zeros(count, xp.int32), xp.zeros((1, 4), xp.int32)
+        counts, nothing = xp.empty(count, xp.int32), xp.empty((1, 4), xp.int32)
         arguments = {
             "patches": pairs,
-            "patch_boxes": boxes,
+            "patch_boxes": self._leaf_boxes,
             **self.tables,
             "vertex_box": self.vertex_box,
             "edge_box": self.edge_box,
@@ -201,16 +219,18 @@ class BroadPhase:
             "notes": NOTES,
             "noted": xp.empty(NOTES * count, xp.int32),
         }
-        self.backend.launch("candidates", count, **arguments, writing=0, start=start, feature=nothing, corner=nothing)
-        start, total = self._starts(start)
-        feature, corner = xp.zeros((max(total, 1), 2), xp.int32), xp.zeros((max(total, 1), 4), xp.int32)
-        self.backend.launch("candidates", count, **arguments, writing=1, start=start, feature=feature, corner=corner)
-        return Candidates(total, feature, corner, xp.zeros(max(total, 1), xp.float32))
+        first = {"writing": 0, "counts": counts, "end": counts, "feature": nothing, "corner": nothing}
+        self.backend.launch("candidates", count, **arguments, **first)
+        end, total = self._ends(counts)
+        feature, corner = xp.empty((total, 2), xp.int32), xp.empty((total, 4), xp.int32)
+        second = {"writing": 1, "counts": counts, "end": end, "feature": feature, "corner": corner}
+        self.backend.launch("candidates", count, **arguments, **second)
+        return Candidates(total, feature, corner, xp.empty(total, xp.float32))
 
-    def _starts(self, counts: Any) -> tuple[Any, int]:
-        """(where each element writes, how many there are) of what the first pass has counted."""
-        start, total = self.backend.exclusive_sum(counts)
-        return start, self._within_index(total)
+    def _ends(self, counts: Any) -> tuple[Any, int]:
+        """(up to where each element writes, how many there are) of what the first pass has counted."""
+        end, total = self.backend.ends(counts)
+        return end, self._within_index(total)
 
     def _within_index(self, total: int) -> int:
         if total > MOST_PAIRS:
@@ -219,8 +239,3 @@ class BroadPhase:
                 "Lower the thickness, raise the step rate, or see whether parts of the mesh lie in one place"
             )
         return total
-
-    def _patch_boxes(self) -> Any:
-        """(4 patches, 4) leaves of all trees, in the order of the patches."""
-        leaves = [tree[4 * ((1 << depth) - 1) :] for depth, tree in zip(self.depths, self.trees, strict=True)]
-        return self.backend.xp.concatenate(leaves)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backend import Backend
+from ..backend import Backend, launch
 from .pairs import Pairs
 
 SAFETY = 0.8  #: α, share of the time of impact that is taken (Lan 2024)
@@ -43,8 +43,12 @@ class Filter:
     fallbacks: int = 0
 
     def __post_init__(self) -> None:
-        self.vertices = len(self.held)
-        self.fraction = self._uniform(1.0)
+        xp, self.vertices = self.backend.xp, len(self.held)
+        self.fraction, self._lowered = (xp.full(self.vertices, _bits(1.0), xp.int32) for _ in range(2))
+        self._slowest, self._hits = xp.zeros(max(1, self.colliders), xp.int32), xp.zeros(1, xp.int32)
+        self._hit = self.backend.look(self._hits)
+        self._taken = xp.zeros((self.vertices, 4), xp.float32)
+        self._takes: tuple[Any, Any, Callable[[], None]] | None = None  #: bound to these ways
 
     @property
     def smallest(self) -> float:
@@ -52,18 +56,17 @@ class Filter:
         return float(self.backend.host(self.fraction.min().reshape(1)).view(np.float32)[0])
 
     def per_vertex(self, pairs: Pairs, x: Any, x1: Any, released: Callable[[Any], Pairs] | None = None) -> Any:
-        """Positions (V, 4) reached from x towards x1, each vertex as far as its pairs allow.
+        """Positions (V, 4) reached from x towards x1, each vertex as far as its pairs allow; until the next call.
 
         released: the pairs when some vertices (V,) take any part of their ways and the others all; None = `pairs` hold
         them already.
         """
-        self.fraction = self._uniform(1.0)
+        self._set(1.0)
         for round_ in range(ROUNDS):
             taken = self._take(x, x1)
-            lowered = self._round(pairs, x, taken, first=round_ == 0, own=round_ >= GENTLE_ROUNDS)
-            if lowered is None:
+            if not self._collide(pairs, x, taken, first=round_ == 0, own=round_ >= GENTLE_ROUNDS):
                 return taken
-            self.fraction = self._one_a_collider(lowered, x, x1)
+            self._one_a_collider(x, x1)
             if released:
                 pairs = released(self.fraction < _bits(1.0))
         self.fallbacks += 1
@@ -85,37 +88,45 @@ class Filter:
         impact = float(time.min())
         fraction = 1.0 if impact > 1.0 else SAFETY * impact
         for _ in range(ROUNDS):
-            self.fraction = self._uniform(fraction)
+            self._set(fraction)
             taken = self._take(x, x1)
-            if fraction in (0.0, 1.0) or self._round(pairs, x, taken, first=True, own=True) is None:
+            if fraction in (0.0, 1.0) or not self._collide(pairs, x, taken, first=True, own=True):
                 return taken
             fraction *= 0.5  # the rounding of the positions has brought a pair too near
-        self.fraction = self._uniform(0.0)
+        self._set(0.0)
         return x.copy()
 
-    def _uniform(self, fraction: float) -> Any:
-        return self.backend.xp.full(self.vertices, _bits(fraction), self.backend.xp.int32)
+    def _set(self, fraction: float) -> None:
+        """Of all vertices."""
+        self.backend.launch("fill_number", self.vertices, value=_bits(fraction), to=self.fraction)
 
-    def _round(self, pairs: Pairs, x: Any, taken: Any, *, first: bool, own: bool) -> Any | None:
-        """The fractions, lowered where a pair collides between x and `taken`; None where none does."""
-        lowered, hits = self.fraction.copy(), self.backend.xp.zeros(1, self.backend.xp.int32)
+    def _take(self, x: Any, x1: Any) -> Any:
+        """(V, 4) where all go with their fractions, until the next call."""
+        bound = self._takes
+        if bound is None or bound[0] is not x or bound[1] is not x1:
+            take = launch(
+                "take_fraction", self.vertices, x=x, x1=x1, fraction=self.fraction, taken=self._taken,
+                lowered=self._lowered, hits=self._hits,
+            )  # fmt: skip
+            self._takes = bound = x, x1, self.backend.sequence([take])
+        bound[2]()
+        return self._taken
+
+    def _collide(self, pairs: Pairs, x: Any, taken: Any, *, first: bool, own: bool) -> bool:
+        """Does a pair collide between x and `taken`? Then the fractions are lowered."""
         self.backend.launch(
             "filter_pair", pairs.count, feature=pairs.feature, corner=pairs.corner, x=x, taken=taken,
             offset=pairs.offset, held=self.held, fraction=self.fraction, first_round=int(first), own=int(own),
-            safety=SAFETY, lowered=lowered, hits=hits,
+            safety=SAFETY, lowered=self._lowered, hits=self._hits,
         )  # fmt: skip
-        return lowered if int(hits[0]) else None
+        if not self._hit()()[0]:
+            return False
+        self.fraction[:] = self._lowered
+        return True
 
-    def _one_a_collider(self, lowered: Any, x: Any, x1: Any) -> Any:
+    def _one_a_collider(self, x: Any, x1: Any) -> None:
         """Every vertex of a collider takes the smallest fraction of those that move."""
-        slowest = self.backend.xp.full(max(1, self.colliders), _bits(1.0), self.backend.xp.int32)
-        self.backend.launch(
-            "slowest_of_collider", self.vertices, collider=self.collider, x=x, x1=x1, fraction=lowered, slowest=slowest
-        )
-        self.backend.launch("share_fraction", self.vertices, collider=self.collider, slowest=slowest, fraction=lowered)
-        return lowered
-
-    def _take(self, x: Any, x1: Any) -> Any:
-        taken = self.backend.xp.empty_like(x)
-        self.backend.launch("take_fraction", self.vertices, x=x, x1=x1, fraction=self.fraction, taken=taken)
-        return taken
+        colliders = {"collider": self.collider, "slowest": self._slowest, "fraction": self.fraction}
+        self.backend.launch("fill_number", len(self._slowest), value=_bits(1.0), to=self._slowest)
+        self.backend.launch("slowest_of_collider", self.vertices, x=x, x1=x1, **colliders)
+        self.backend.launch("share_fraction", self.vertices, **colliders)

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..backend import Backend
-from .broad_phase import BroadPhase, Candidates, joined
+from .broad_phase import BroadPhase, Candidates, Part, joined
 from .patches import Surface
 from .tangles import pair_key
 
@@ -30,10 +30,6 @@ class Pairs:
     corner: Any  #: (P, 4)
     offset: Any  #: (P,) ξ, m
     activation: Any  #: (P,) d̂, m
-
-    def subset(self, kept: Any) -> Pairs:
-        xp_take = lambda array: array[kept]  # noqa: E731
-        return Pairs(len(kept), *map(xp_take, (self.feature, self.corner, self.offset, self.activation)))
 
 
 def thickness_within_edges(
@@ -89,12 +85,16 @@ class Proximity:
         self.detections = 0
         self.freed = backend.array([], np.int64)  #: keys of tangled pairs, which are left alone
         self._candidates: Candidates | None = None
+        self._free, self._any_free = backend.xp.zeros(surface.vertices, backend.xp.int32), False
+        self._at_rest = backend.xp.zeros(surface.vertices, backend.xp.float32)
+        self._stray = self._at_rest
 
     def pairs(self, x0: Any, x1: Any) -> Pairs:
         """Pairs that can come within thickness and activation while all vertices go from x0 to x1 with a common time
         parameter."""
         self._ways = x0, x1
-        self._free = self.backend.xp.zeros(len(x0), self.backend.xp.int32)
+        if self._any_free:
+            self._free, self._any_free = self.backend.xp.zeros(len(x0), self.backend.xp.int32), False
         self._complete()
         self.found = self._within_reach()
         return self.found
@@ -104,38 +104,28 @@ class Proximity:
         were released in it."""
         fresh = (vertices | bool(vertices.mean() > CROWD)) & (self._free == 0)
         if bool(fresh.any()):
-            self._free[fresh] = 1
-            self._renew(fresh)
+            self._free[fresh], self._any_free = 1, True
+            self._renew(fresh.astype(self.backend.xp.int32))
             self.found = self._within_reach()
         return self.found
 
     def _within_reach(self) -> Pairs:
         """Of the candidates."""
-        found, xp = self._candidates, self.backend.xp
+        found, xp, (x0, x1) = self._candidates, self.backend.xp, self._ways
         assert found is not None
-        near = self._flagged(
+        kept = self._flagged(
             "candidate_nears", found.count, "nears", feature=found.feature, corner=found.corner, room=found.room,
-            stray=self._stray,
+            stray=self._stray, x=x0, x1=x1, free=self._free, **self._ranges, most_range=self.reach,
         )  # fmt: skip
-        kept = near[xp.flatnonzero(self._room(found.subset(near), *self._ways, self._free, 0.0) <= 0.0)]
         if len(self.freed):
             kept = kept[~xp.isin(pair_key(found.feature[kept, 0], found.feature[kept, 1]), self.freed)]
         return self._thick(found, kept)
 
-    def _room(self, found: Candidates, x0: Any, x1: Any, free: Any, enough: float) -> Any:
-        """(count,) by how much candidates stay beyond their range, m; more than `enough` need not be exact."""
-        room = self.backend.xp.empty(len(found.room), self.backend.xp.float32)
-        self.backend.launch(
-            "candidate_room", found.count, feature=found.feature, corner=found.corner, x=x0, x1=x1, free=free,
-            **self._ranges, most_range=self.reach, enough=enough, room=room,
-        )  # fmt: skip
-        return room[: found.count]
-
     def _flagged(self, kernel: str, count: int, flag: str, **arguments: Any) -> Any:
         """For which of its elements a kernel sets its argument `flag`."""
-        flags = self.backend.xp.zeros(count, self.backend.xp.int32)
+        flags = self.backend.xp.empty(count, self.backend.xp.int32)
         self.backend.launch(kernel, count, **{flag: flags}, **arguments)
-        return self.backend.xp.flatnonzero(flags).astype(self.backend.xp.int32)
+        return self.backend.selected(flags)
 
     def begin_frame(self) -> None:
         """Start from nothing, so that a bake resumed here goes on with the same candidates in the same order."""
@@ -159,34 +149,35 @@ class Proximity:
         """Bring the candidates up to date for this motion."""
         broad, ways = self.broad_phase, self._ways
         if self._candidates is not None:
-            self._stray = broad.stray(*ways)
-            fresh = self._stray > self.margin
-            many = int(fresh.sum())
-            if many <= FEW * len(fresh):
+            self._stray, fresh = broad.stray(*ways, self.margin)
+            if fresh is None or int(fresh.sum()) <= FEW * len(fresh):
                 broad.settle()
-                if many:
+                if fresh is not None:
                     self._renew(fresh)
                 return
         self._candidates = broad.detect(*ways, self.reach, self.margin, self._free)
-        self._stray = self.backend.xp.zeros(len(self._free), self.backend.xp.float32)
+        self._stray = self._at_rest
         self.detections += 1
 
     def _renew(self, fresh: Any) -> None:
-        """Look again for the candidates of the `fresh` vertices (V,): their ways are now those of the motion."""
+        """Look again for the candidates of the `fresh` vertices (V,) int32: their ways are now those of the motion."""
         found = self._candidates
         assert found is not None
-        moved = fresh.astype(self.backend.xp.int32)
-        others = self._flagged("candidate_stays", found.count, "stays", corner=found.corner, fresh=moved)
+        others = self._flagged("candidate_stays", found.count, "stays", corner=found.corner, fresh=fresh)
         renewed = self.broad_phase.renew(*self._ways, fresh, self._free)
-        self._candidates = joined(self.backend, (found.subset(others), renewed))
-        self._stray[fresh] = 0.0
+        self._candidates = joined(self.backend, [(found, others), *renewed])
+        if self._stray is self._at_rest:
+            self._stray = self._at_rest.copy()
+        self.backend.launch("still", len(fresh), fresh=fresh, stray=self._stray)
 
-    def _culled(self, found: Candidates) -> Candidates:
+    def _culled(self, found: Candidates) -> Part:
         """Those that can come within range while no vertex strays from the last detection by more than the margin."""
         broad, spare = self.broad_phase, (1.0 + 1e-6) * 2.0 * self.margin
-        room = self._room(found, broad.start, broad.end, broad.free, spare)
-        kept = self.backend.xp.flatnonzero(room <= spare)
-        return replace(found, room=room).subset(kept)
+        near = self._flagged(
+            "candidate_room", found.count, "near", feature=found.feature, corner=found.corner, x=broad.start,
+            x1=broad.end, free=broad.free, **self._ranges, most_range=self.reach, enough=spare, room=found.room,
+        )  # fmt: skip
+        return found, near
 
     def _thick(self, found: Candidates, kept: Any) -> Pairs:
         xp, count = self.backend.xp, len(kept)

@@ -14,7 +14,7 @@ its moment is `Material.bend_friction`: a Prandtl element, the hysteresis loop t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -91,6 +91,7 @@ class BendingEnergy:
         self._most = backend.array(data.plate_most)
         self._slid = xp.zeros((self.count if self._rubs else 0, 4), xp.float32)
         self._held = xp.zeros_like(self._rest)
+        self._turns: tuple[Any, Callable[[], None]] | None = None  #: bound to the positions that were turned last
         self.force = xp.zeros((max(1, self.count), 4), xp.float32)  #: (R, 4) of the rows, before their coefficients
 
     @staticmethod
@@ -138,11 +139,13 @@ class BendingEnergy:
     def turn(self, x: Any) -> None:
         """Turn what yarns that rub hold on to as the cloth is turned at x (V, 4)."""
         if self._rubs:
-            held = launch(
-                "bending_turn", len(self._slid), x=x, hinge=self._hinge, normal=self.sheet.normal,
-                share=self._rubbing, slid=self._slid, held=self._held,
-            )  # fmt: skip
-            self.backend.sequence([self.sheet.normals(x), held])()
+            if self._turns is None or self._turns[0] is not x:
+                held = launch(
+                    "bending_turn", len(self._slid), x=x, hinge=self._hinge, normal=self.sheet.normal,
+                    share=self._rubbing, slid=self._slid, held=self._held,
+                )  # fmt: skip
+                self._turns = x, self.backend.sequence([self.sheet.normals(x), held])
+            self._turns[1]()
 
     def memory(self, x: Any) -> dict[str, Any]:
         """The yarns bear nothing: (R, 4) where they are held; (0, 4) where none rub."""

@@ -202,9 +202,17 @@ KERNEL void pair_separation(int i, const int *feature OF(2 * count), const int *
     gap[i] = separate(p, feature[2 * i] < 0).gap - ROUNDING * size;
 }
 
+// Where the vertices go with their fractions; and the fractions that a round of the filter is to lower, its hits none.
 KERNEL void take_fraction(int v, const vec *x OF(count), const vec *x1 OF(count), const int *fraction OF(count),
-                          vec *taken OF(count))
+                          vec *taken OF(count), int *lowered OF(count), int *hits OF(1))
 {
     float f = int_as_float(fraction[v]);
     taken[v] = f >= 1.0f ? x1[v] : x[v] + f * (x1[v] - x[v]);
+    lowered[v] = fraction[v];
+    if (v == 0) hits[0] = 0;
+}
+
+KERNEL void fill_number(int i, int value, int *to OF(count))
+{
+    to[i] = value;
 }

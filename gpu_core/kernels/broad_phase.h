@@ -6,8 +6,8 @@
 // both ends. The fourth numbers are −1 and ½ where the box is new, 0 and −½ where it is not, so that two boxes overlap along
 // the fourth axis too where one of them is new. Only such pairs are looked for: all in a detection, what strayed from it
 // later. The tree is a complete binary tree in heap order over 2^depth patches.
-// Variable-length output is made in two passes of the same kernel: with writing = 0 it counts, with 1 it writes at
-// start[element]; so buffers always fit, nothing is dropped, and the order never depends on the device.
+// Variable-length output is made in two passes of the same kernel: with writing = 0 it counts, with 1 it writes up to
+// end[element]; so buffers always fit, nothing is dropped, and the order never depends on the device.
 #pragma once
 #include "vector.h"
 
@@ -68,14 +68,16 @@ KERNEL void swept_box(int i, const vec *x0 OF(vertices), const vec *x1 OF(vertic
     mine[1].w = mine[3].w = any_fresh ? 0.5f : -0.5f;
 }
 
-// Leaf of patch p. first_patch: of the tree among all patches.
+// Leaf of patch p, and a copy of it among all patches'. first_patch: of the tree among all patches.
 KERNEL void patch_box(int p, const int *start OF(first_patch + count + 1), const vec *triangle_box OF(4 * triangles),
-                      int first_patch, int depth, vec *tree OF((4 << depth) + 4 * (count - 1)))
+                      int first_patch, int depth, vec *tree OF((4 << depth) + 4 * (count - 1)),
+                      vec *boxes OF(4 * (first_patch + count)))
 {
     int patch = first_patch + p;
     vec *node = tree + 4 * ((1 << depth) - 1 + p);
     for (int j = 0; j < 4; ++j) node[j] = triangle_box[4 * start[patch] + j];
     for (int k = start[patch] + 1; k < start[patch + 1]; ++k) unite(node, triangle_box + 4 * k);
+    for (int j = 0; j < 4; ++j) boxes[4 * patch + j] = node[j];
 }
 
 KERNEL void tree_refit(int i, int first_node, vec *tree OF(8 * (first_node + count) + 4))
@@ -89,12 +91,12 @@ KERNEL void tree_refit(int i, int first_node, vec *tree OF(8 * (first_node + cou
 // the counting pass found and the first of them, `notes` numbers in all; more are looked for again.
 KERNEL void overlapping_patches(int p, const vec *tree OF((8 << depth) - 4), int depth,
                                 const vec *other OF((8 << other_depth) - 4), int other_depth, int other_first,
-                                int within, int notes, int *noted OF(notes * count), int writing, int *start OF(count),
-                                int *pairs OF(2 * listed))
+                                int within, int notes, int *noted OF(notes * count), int writing, int *counts OF(count),
+                                const int *end OF(count), int *pairs OF(2 * listed))
 {
-    int *found = noted + notes * p;
+    int *found = noted + notes * p, start = writing ? end[p] - counts[p] : 0;
     if (writing && found[0] < notes) {
-        for (int k = 0; k < found[0]; ++k) pairs[2 * (start[p] + k)] = p, pairs[2 * (start[p] + k) + 1] = found[k + 1];
+        for (int k = 0; k < found[0]; ++k) pairs[2 * (start + k)] = p, pairs[2 * (start + k) + 1] = found[k + 1];
         return;
     }
     const vec *box = tree + 4 * ((1 << depth) - 1 + p);
@@ -108,7 +110,7 @@ KERNEL void overlapping_patches(int p, const vec *tree OF((8 << depth) - 4), int
             continue;
         }
         if (enter) {
-            int partner = other_first + node - leaves, at = start[p] + count;
+            int partner = other_first + node - leaves, at = start + count;
             if (writing) pairs[2 * at] = p, pairs[2 * at + 1] = partner;
             else if (count < notes - 1) found[count + 1] = partner;
             ++count;
@@ -117,7 +119,7 @@ KERNEL void overlapping_patches(int p, const vec *tree OF((8 << depth) - 4), int
         if (node == 0) break;
         ++node;  // to the right sibling
     }
-    if (!writing) start[p] = found[0] = count;
+    if (!writing) counts[p] = found[0] = count;
 }
 
 FUNCTION bool has_corner(const int *corners, int size, int v)
@@ -211,11 +213,11 @@ KERNEL void candidates(int i, const int *patches OF(2 * count), const vec *patch
                        const vec *triangle_box OF(4 * triangle_slots), const int *edge_corners OF(2 * edge_slots),
                        const int *triangle_corners OF(3 * triangle_slots), const int *object OF(all_vertices),
                        const int *ignore OF(objects), int notes, int *noted OF(notes * count), int writing,
-                       int *start OF(count), int *feature OF(listed), int *corner OF(cornered))
+                       int *counts OF(count), const int *end OF(count), int *feature OF(listed), int *corner OF(cornered))
 {
     int p = patches[2 * i], q = patches[2 * i + 1];
     candidate_writer out;
-    out.count = 0, out.writing = writing, out.at = writing ? start[i] : 0, out.feature = feature, out.corner = corner;
+    out.count = 0, out.writing = writing, out.at = writing ? end[i] - counts[i] : 0, out.feature = feature, out.corner = corner;
     out.noted = noted + notes * i;
     vertices_against_triangles(&out, p, q, patch_boxes + 4 * q, vertex_start, vertices, triangle_start, triangles,
                                vertex_box, triangle_box, triangle_corners, object, ignore);
@@ -223,13 +225,52 @@ KERNEL void candidates(int i, const int *patches OF(2 * count), const vec *patch
         vertices_against_triangles(&out, q, p, patch_boxes + 4 * p, vertex_start, vertices, triangle_start, triangles,
                                    vertex_box, triangle_box, triangle_corners, object, ignore);
     edges_against_edges(&out, p, q, patch_boxes + 4 * q, edge_start, edges, edge_box, edge_corners, object, ignore);
-    if (!writing) start[i] = out.count;
+    if (!writing) counts[i] = out.count;
+}
+
+// The `fresh` vertices are looked for on their ways of the moment. moving: whose way has changed since the last motion
+// ended; stale: since their boxes were made. free_now: 1 = may take any part of its way.
+KERNEL void renew_way(int v, const vec *x0 OF(count), const vec *x1 OF(count), const int *free_now OF(count),
+                      const int *fresh OF(count), vec *way_start OF(count), vec *way_end OF(count), int *free OF(count),
+                      int *moving OF(count), int *stale OF(count))
+{
+    if (!fresh[v]) return;
+    way_start[v] = x0[v], way_end[v] = x1[v], free[v] = free_now[v];
+    moving[v] = stale[v] = 1;
+}
+
+// A motion is over: who went with the common time parameter is looked for at the end of its way alone.
+KERNEL void settle_way(int v, const int *free OF(count), vec *way_start OF(count), const vec *way_end OF(count),
+                       int *moving OF(count), int *stale OF(count))
+{
+    if (!free[v]) way_start[v] = way_end[v];
+    stale[v] |= moving[v];
+    moving[v] = 0;
+}
+
+// What is fresh is looked for where it is: it has not strayed.
+KERNEL void still(int v, const int *fresh OF(count), float *stray OF(count))
+{
+    if (fresh[v]) stray[v] = 0.0f;
+}
+
+KERNEL void clear_number(int i, int *to OF(count))
+{
+    to[i] = 0;
+}
+
+// The indices that are flagged, ascending. end: how many are up to each.
+KERNEL void place_flagged(int i, const int *flag OF(count), const int *end OF(count), int *found OF(flagged))
+{
+    if (flag[i]) found[end[i] - 1] = i;
 }
 
 // How far a vertex on its way x0 → x1 strays at most from where it was looked for, and rounding: from its way
-// `way_start` → `way_end` if it is free, and from the end of that, where all are at once, if it is not.
+// `way_start` → `way_end` if it is free, and from the end of that, where all are at once, if it is not. fresh: 1 where that is
+// beyond the margin.
 KERNEL void sweep_stray(int v, const vec *x0 OF(count), const vec *x1 OF(count), const vec *way_start OF(count),
-                        const vec *way_end OF(count), const int *free OF(count), float *stray OF(count))
+                        const vec *way_end OF(count), const int *free OF(count), float margin, float *stray OF(count), int *fresh OF(count),
+                        int *any OF(1))
 {
     vec origin = free[v] ? way_start[v] : way_end[v], way = way_end[v] - origin, ends[2] = {x0[v] - origin, x1[v] - origin};
     float square = dot(way, way), most = 0.0f;
@@ -238,4 +279,6 @@ KERNEL void sweep_stray(int v, const vec *x0 OF(count), const vec *x1 OF(count),
         most = maximum(most, length(ends[k] - t * way) + BORDER * (length(ends[k]) + sqrtf(square)));
     }
     stray[v] = most;
+    fresh[v] = most > margin;
+    if (fresh[v]) ATOMIC_MAXIMUM(any, 1);
 }

@@ -45,14 +45,11 @@ FUNCTION contact_range range_of(const int *c, bool edges, const vec *rest, const
 // middles (cheap, and enough for most) or their closest points. With one time a gap along a direction is the least difference of
 // numbers that change evenly, so it is never less than at one of the ends. most_range: what no pair's range is beyond.
 // enough: more than this need not be known exactly.
-KERNEL void candidate_room(int i, const int *feature OF(2 * count), const int *corner OF(4 * count),
-                           const vec *x OF(vertices), const vec *x1 OF(vertices), const int *free OF(vertices),
-                           const vec *rest OF(vertices), const int *object OF(vertices),
-                           const float *thickness OF(vertices), float activation_least, float rest_share,
-                           float most_range, float enough, float *room OF(count))
+FUNCTION float room_of(const int *c, bool edges, const vec *x, const vec *x1, const int *free, const vec *rest,
+                       const int *object, const float *thickness, float activation_least, float rest_share,
+                       float most_range, float enough)
 {
-    const int *c = corner + 4 * i;
-    bool edges = feature[2 * i] < 0, any = any_of(c, free);
+    bool any = any_of(c, free);
     vec p[4], end[4], origin = x[c[0]], zero = make_vec(0.0f, 0.0f, 0.0f);
     load_corners(c, x, p);
     for (int k = 0; k < 4; ++k) end[k] = x1[c[k]] - origin;
@@ -61,27 +58,53 @@ KERNEL void candidate_room(int i, const int *feature OF(2 * count), const int *c
     float rounding = ROUNDING * sqrtf(maximum(maximum(square.x, square.y), maximum(square.z, square.w)));
     vec apart = edges ? 0.5f * (p[0] + p[1]) - 0.5f * (p[2] + p[3]) : p[0] - 0.33333333f * (p[1] + p[2] + p[3]);
     float gap = gap_on_the_way(direction(apart, zero), from, to, edges, any) - rounding;
-    room[i] = gap - most_range;
-    if (room[i] > enough) return;
+    if (gap - most_range > enough) return gap - most_range;
     vec n = direction(gap_vector(p, closest_points(p, edges).weight), zero);
     gap = maximum(gap, gap_on_the_way(n, from, to, edges, any) - rounding);
-    room[i] = gap - most_range;
-    if (room[i] > enough) return;
+    if (gap - most_range > enough) return gap - most_range;
     contact_range own = range_of(c, edges, rest, object, thickness, activation_least, rest_share);
-    room[i] = gap - (1.0f + 1e-6f) * (own.offset + own.activation);
+    return gap - (1.0f + 1e-6f) * (own.offset + own.activation);
 }
 
-// 0 for a candidate whose sides have come no nearer than their range since `room` was found, because no corner strayed far
-// enough from the way that it was found for: along the direction that kept the sides apart then, neither has moved by more
-// than the farthest of its corners.
+// near: 1 where there is no more room than `enough`.
+KERNEL void candidate_room(int i, const int *feature OF(2 * count), const int *corner OF(4 * count),
+                           const vec *x OF(vertices), const vec *x1 OF(vertices), const int *free OF(vertices),
+                           const vec *rest OF(vertices), const int *object OF(vertices),
+                           const float *thickness OF(vertices), float activation_least, float rest_share,
+                           float most_range, float enough, float *room OF(count), int *near OF(count))
+{
+    room[i] = room_of(corner + 4 * i, feature[2 * i] < 0, x, x1, free, rest, object, thickness, activation_least,
+                      rest_share, most_range, enough);
+    near[i] = room[i] <= enough;
+}
+
+// Candidates that come within their range in the motion from x to x1. Those are passed over whose sides have come no
+// nearer than their range since `room` was found, because no corner strayed far enough from the way that it was found for: along
+// the direction that kept the sides apart then, neither has moved by more than the farthest of its corners.
 KERNEL void candidate_nears(int i, const int *feature OF(2 * count), const int *corner OF(4 * count),
-                            const float *room OF(count), const float *stray OF(vertices), int *nears OF(count))
+                            const float *room OF(count), const float *stray OF(vertices), const vec *x OF(vertices),
+                            const vec *x1 OF(vertices), const int *free OF(vertices), const vec *rest OF(vertices),
+                            const int *object OF(vertices), const float *thickness OF(vertices), float activation_least,
+                            float rest_share, float most_range, int *nears OF(count))
 {
     const int *c = corner + 4 * i;
+    bool edges = feature[2 * i] < 0;
     float first = stray[c[0]], other = stray[c[1]], second = maximum(stray[c[2]], stray[c[3]]);
-    if (feature[2 * i] < 0) first = maximum(first, other);
+    if (edges) first = maximum(first, other);
     else second = maximum(second, other);
-    nears[i] = !(room[i] > (1.0f + 1e-6f) * (first + second));
+    nears[i] = !(room[i] > (1.0f + 1e-6f) * (first + second)) &&
+               room_of(c, edges, x, x1, free, rest, object, thickness, activation_least, rest_share, most_range, 0.0f) <= 0.0f;
+}
+
+// Candidate `kept[i]` of one list becomes number first + i of another.
+KERNEL void candidate_taken(int i, const int *kept OF(count), int first, const int *feature_in OF(2 * found),
+                            const int *corner_in OF(4 * found), const float *room_in OF(found),
+                            int *feature OF(2 * total), int *corner OF(4 * total), float *room OF(total))
+{
+    int from = kept[i], to = first + i;
+    feature[2 * to] = feature_in[2 * from], feature[2 * to + 1] = feature_in[2 * from + 1];
+    for (int k = 0; k < 4; ++k) corner[4 * to + k] = corner_in[4 * from + k];
+    room[to] = room_in[from];
 }
 
 // The pairs' corners, features, and what ranges they have. kept: which candidates.

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from taffeta.gpu_core.backend import select
-from taffeta.gpu_core.contact.broad_phase import MOST_PAIRS, BroadPhase, TooManyPairsError
+from taffeta.gpu_core.contact.broad_phase import MOST_PAIRS, BroadPhase, TooManyPairsError, joined
 from taffeta.gpu_core.contact.pairs import MARGIN_SHARES, Proximity, margin_of
 from taffeta.gpu_core.contact.patches import Surface, patches
 from taffeta.gpu_core.elasticity.assembly import vectors
@@ -123,17 +123,19 @@ def test_candidates_are_complete_while_no_vertex_strays_beyond_the_margin(name):
     x1 = np.float32(x0 + rng.normal(size=x0.shape) * motion)
     phase = phase_of(surface, x0)
     found = features(phase.detect(vectors(x0), vectors(x1), reach, margin))
-    own = float(phase.stray(vectors(x0), vectors(x1)).max())
+    own = float(phase.stray(vectors(x0), vectors(x1))[0].max())
     assert own <= 2.0**-17 * np.abs(x1 - x0).max()
-    gone = float(phase.stray(vectors(x0), vectors(x1 + np.float32(2 * margin + reach + 1e-2))).max())
-    assert gone > margin
+    stray, fresh = phase.stray(vectors(x0), vectors(x1 + np.float32(2 * margin + reach + 1e-2)), margin)
+    assert stray.max() > margin
+    assert np.array_equal(fresh, stray > margin)
     for _ in range(20):
         start = np.float32(x0 + rng.uniform(0, 1, (len(x0), 1)) * (x1 - x0))
         other = np.float32(x1 + rng.uniform(-0.6, 0.6, x1.shape) * margin * (rng.random((len(x1), 1)) < 0.1))
-        stray = phase.stray(vectors(start), vectors(other))
+        stray, fresh = phase.stray(vectors(start), vectors(other), margin)
         less = np.count_nonzero(stray < true_stray(x0, x1, start, other))
         assert less == 0
-        if (stray <= margin).all():
+        assert (fresh is None) == (stray <= margin).all()
+        if fresh is None:
             lacking = brute_force(surface, np.float64(start), np.float64(other), 0.5 * reach) - found
             assert not lacking
 
@@ -157,7 +159,7 @@ def test_what_strayed_is_renewed_to_the_pairs_of_a_whole_detection(name):
     other = np.float32(x1 + rng.normal(size=x1.shape) * (motion + margin) * fresh[:, None])
     phase = phase_of(surface, x0)
     before = features(phase.detect(vectors(x0), vectors(x1), reach, margin))
-    renewed = phase.renew(vectors(x0), vectors(other), fresh)
+    renewed = joined(cpu, phase.renew(vectors(x0), vectors(other), fresh.astype(np.int32)))
     whole = features(phase_of(surface, x0).detect(vectors(x0), vectors(other), reach, margin))
     of_fresh = set(features_with(renewed, fresh))
     others = whole - of_fresh
@@ -238,7 +240,7 @@ def test_boxes_are_those_of_the_ways_of_the_moment(name):
         fresh, free = rng.random(len(x)) < 0.1, np.int32(rng.random(len(x)) < 0.3)
         x0, x1 = (np.float32(x + rng.normal(size=x.shape) * (motion + margin)) for _ in range(2))
         if turn % 4:  # some motions renew nothing
-            phase.renew(vectors(x0), vectors(x1), fresh, free)
+            phase.renew(vectors(x0), vectors(x1), fresh.astype(np.int32), free)
             other.detect(phase.start, phase.end, reach, margin, phase.free)
             for made, whole in ((phase.vertex_box, other.vertex_box), (phase.edge_box, other.edge_box)):
                 assert np.array_equal(made[:, :3], whole[:, :3])
@@ -315,7 +317,10 @@ class GuardedBackend(type(cpu)):
     """Hands both passes longer buffers than they asked for and looks at what lies behind."""
 
     written = 0
-    noted = np.zeros(0, np.int32)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.notes = {}  #: by where the buffer lies that the counting pass was given
 
     def launch(self, kernel, count, /, **arguments):
         if kernel not in ("candidates", "overlapping_patches"):
@@ -323,19 +328,20 @@ class GuardedBackend(type(cpu)):
         names = ("pairs",) if kernel == "overlapping_patches" else ("feature", "corner")
         buffers = [arguments[name] for name in names]
         guarded = [np.full((len(b) + 64, b.shape[1]), UNTOUCHED, np.int32) for b in buffers]
-        notes, writing = len(arguments["noted"]), arguments["writing"]
+        notes, writing, place = len(arguments["noted"]), arguments["writing"], arguments["noted"].ctypes.data
         if not writing:
-            self.noted = np.full(notes + 64, UNTOUCHED, np.int32)
-        replaced = dict(zip(names, guarded, strict=True), noted=self.noted)
+            self.notes[place] = np.full(notes + 64, UNTOUCHED, np.int32)
+        noted = self.notes[place]
+        replaced = dict(zip(names, guarded, strict=True), noted=noted)
         super().launch(kernel, count, **{**arguments, **replaced})
-        assert (self.noted[notes:] == UNTOUCHED).all(), "noted behind the buffer"
+        assert (noted[notes:] == UNTOUCHED).all(), "noted behind the buffer"
         for buffer, copy in zip(buffers, guarded, strict=True):
             assert (copy[len(buffer) :] == UNTOUCHED).all(), "written behind the buffer"
             if writing:
-                if (copy != UNTOUCHED).any():
-                    assert (copy[: len(buffer)] != UNTOUCHED).all(), "counted but not written"
-                    self.written += 1
-                buffer[:] = copy[: len(buffer)]
+                rows = (copy[: len(buffer)] != UNTOUCHED).all(axis=1)
+                assert rows.sum() == arguments["counts"].sum(), "counted but not written"
+                self.written += rows.any()
+                buffer[rows] = copy[: len(buffer)][rows]
             else:
                 assert (copy == UNTOUCHED).all(), "written while counting"
         return None
@@ -361,9 +367,9 @@ class CountingBackend(type(cpu)):
 
     total = 0
 
-    def exclusive_sum(self, counts):
-        start, total = super().exclusive_sum(counts)
-        return start, max(total, self.total)
+    def ends(self, counts):
+        end, total = super().ends(counts)
+        return end, max(total, self.total)
 
 
 def test_more_pairs_than_can_be_indexed_are_refused():
@@ -379,7 +385,7 @@ def test_more_pairs_than_can_be_indexed_are_refused():
 
 
 def test_counts_are_summed_in_64_bits():
-    _, total = cpu.exclusive_sum(np.full(5, 1 << 30, np.int32))
+    _, total = cpu.ends(np.full(5, 1 << 30, np.int32))
     assert total == 5 << 30
 
 
