@@ -154,7 +154,7 @@ def main() -> None:
             print(" | ".join(table1.COLUMNS))
         rows = measure(options, backend)
         if options.save:
-            print(results.save(device, part, rows, key, command, options.note))
+            print(results.save(host.DEVICE if part == "host" else device, part, rows, key, command, options.note))
     if options.save:
         page.write()
 

@@ -29,6 +29,7 @@ SEEN_AS = {
 }
 COUNTED = tuple(dict.fromkeys(SEEN_AS.values()))
 TOTAL = "all"
+DEVICE = "Pretended card"
 
 
 def counts(vertices: int, first: int, last: int) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from . import results, scaling, table1
+from . import host, results, scaling, table1
 
 PAGE = results.ROOT / "docs" / "theory" / "performance.md"
 BLOCK = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -141,6 +141,11 @@ def _start(rows: Sequence[Row]) -> str:
     return _markdown(("vertices", "frame 1 (start pose), s", "frame 2 (first simulated), s"), lines)
 
 
+def _host(rows: Sequence[Row]) -> str:
+    head = ("stage", "array operations", "launches", "graph launches", "graphs built", "waits", "uploads", "copies")
+    return _markdown(head, [host.cells(row) for row in rows])
+
+
 def _newton(rows: Sequence[Row]) -> str:
     head = ("", "vertices", "threads", "iterations", "s/frame", "their time ÷ Taffeta's", "frames that intersect",
             "largest stretch", "mean height at the end, mm")  # fmt: skip
@@ -194,5 +199,6 @@ TABLES: dict[str, Callable[[Sequence[Row]], str]] = {
     "million": _million,
     "modes": _modes,
     "start": _start,
+    "host": _host,
     "newton": _newton,
 }

@@ -190,6 +190,24 @@ def test_a_worker_that_runs_out_of_the_cards_memory_says_so(tmp_path, monkeypatc
     assert "memory" in process.error
 
 
+#: What the host may do for a step of the small drape: counted, so the same on every machine. Reasons to raise one belong
+#: into docs/theory/performance.md.
+MOST = {"array operation": 75, "launch": 85, "graph launch": 60, "wait": 32, "blocking copy": 20, "upload": 4}
+
+
+def test_the_host_does_no_more_for_a_step_than_it_did(cuda):
+    from cupy import _card
+
+    _card.counts.clear()
+    _, reports = bake(cuda, *SCENES["drape"][:2])
+    steps = sum(report.steps for report in reports)
+    done = dict.fromkeys(MOST, 0)
+    for (what, _), number in _card.counts.items():
+        done[what] = done.get(what, 0) + number
+    print({what: number / steps for what, number in done.items()})
+    assert all(done[what] <= most * steps for what, most in MOST.items())
+
+
 FAULTS = {
     "no NVRTC": "Install the GPU libraries again",
     "no headers": "Install the GPU libraries again",
