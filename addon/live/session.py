@@ -117,7 +117,7 @@ class Live:
             step_rate=gathered.settings.fps * chosen.live_steps,
             tolerance=gathered.settings.tolerance * chosen.live_coarseness,
             solver="ndb",
-            preset="default",
+            preset="default" if gathered.settings.preset == "paper" else gathered.settings.preset,
         )
         job.save(Scene(gathered.cloths, gathered.colliders, settings), self._folder / JOB)
         assigned = keys.assign(present.cloths)

@@ -18,6 +18,26 @@ def _set_tolerance_shown(chosen: SceneProperties, value: float) -> None:
     chosen.tolerance = value / metre()
 
 
+#: The methods by the names of the scripts' `preset`, in the order of the panel.
+METHODS = {
+    "DEFAULT": ("NEWTON", "Newton", "The energies' curvature in every iteration: the most robust, for any scene"),
+    "SUBSPACE": (
+        "SUBSPACE",
+        "Subspace Reuse",
+        "A constant matrix with a subspace that every step reuses (Lan 2024), and Newton where a step goes on for long",
+    ),
+    "PAPER": ("PUBLISHED", "As Published", "What the paper prints, for comparison: slow, and it stretches cloth"),
+}
+
+
+def _get_method(chosen: SceneProperties) -> int:
+    return list(METHODS).index(chosen.preset)
+
+
+def _set_method(chosen: SceneProperties, index: int) -> None:
+    chosen.preset = list(METHODS)[index]
+
+
 class SceneProperties(bpy.types.PropertyGroup):
     """`scene.taffeta`; names and units as `gpu_core.scene.scene.Settings`."""
 
@@ -67,12 +87,17 @@ class SceneProperties(bpy.types.PropertyGroup):
     )
     preset: EnumProperty(
         name="Variant",
-        description="Which choices the solver makes where the published method leaves several",
-        items=(
-            ("DEFAULT", "Default", "Newton's method, with the choices that measured best"),
-            ("PAPER", "Paper", "Constant matrix and subspace reuse, as published: for comparison"),
-        ),
+        description="The method, by the name that it has in older scripts and files",
+        items=[(name, shown, text) for name, (_, shown, text) in METHODS.items()],
         default="DEFAULT",
+        options=UNKEYED,
+    )
+    method: EnumProperty(
+        name="Method",
+        description="How the solver looks for the end of a step",
+        items=[(*entry, index) for index, entry in enumerate(METHODS.values())],
+        get=_get_method,
+        set=_set_method,
         options=UNKEYED,
     )
     backend: EnumProperty(

@@ -17,7 +17,7 @@ from .arrays import Array, FloatArray, IntArray
 from .mesh import counted_edges
 
 SolverName = Literal["ndb", "pd_ipc"]
-SolverPreset = Literal["default", "paper"]
+SolverPreset = Literal["default", "subspace", "paper"]
 BackendName = Literal["auto", "cpu", "cuda"]
 
 FARTHEST = 1.0e6  #: m from the origin that a vertex may be; float32 tells 6 cm apart there

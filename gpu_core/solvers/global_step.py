@@ -58,7 +58,12 @@ class GlobalStep:
 
     def bind(self, x: Any, rest: Any, contacts: Contacts | None) -> Solve:
         """The global step at x (V, 4), to be called; contacts have already entered ΔH."""
-        return Solve(lambda: 0.0, lambda: self.reuse(x, rest))
+        return Solve(self._left, lambda: self.reuse(x, rest))
+
+    def _left(self) -> float:
+        """r·D⁻¹r of the residual with D = diag(H + ΔH), J: what is left to gain, as one vertex alone would see it."""
+        squares = (self.residual * self.residual).sum(axis=1)
+        return float((squares / self.total_diagonal).sum())
 
     def reuse(self, x: Any, rest: Any) -> None:
         """increment ← solution in span(V) with ΔH (eq. 18), in span(U) without, then relaxed (eq. 17)."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,14 +79,19 @@ class Ndb:
             if parameters.free_cloth.momentum and not self.elastic.external
             else None
         )
-        change = Change(
-            backend, parameters.convergence, step, tolerance, cloths, self.system.increment, iterate.displacement,
-            iterate.coast,
-        )  # fmt: skip
-        self.iterations = Iterations(
-            backend, parameters, self.elastic, self.system, iterate, change, self.momentum,
-            backend.array(vectors(assembly.rest)),
-        )  # fmt: skip
+        rest = backend.array(vectors(assembly.rest))
+
+        def iterations(system: GlobalStep | NewtonStep) -> Iterations:
+            change = Change(
+                backend, parameters.convergence, step, tolerance, cloths, system.increment, iterate.displacement,
+                iterate.coast,
+            )  # fmt: skip
+            return Iterations(backend, parameters, self.elastic, system, iterate, change, self.momentum, rest)
+
+        self.iterations = iterations(self.system)
+        #: what goes on where these find no end soon, where there is such
+        self.later = iterations(_newton(backend, assembly, parameters)) if parameters.system == "mixed" else None
+        self._pulled = False
         self.contacts = Contacts(backend, contact.law, self.vertices, iterate.feasible, iterate.start)
         self.progress = Progress(iterate)
         self.oscillation = Oscillation(parameters.oscillation, iterate)
@@ -99,7 +105,8 @@ class Ndb:
         report, iterate = StepReport(), self.iterate
         self.elastic.resume(state.memory)
         iterate.begin(state, target)  # z ← x* + h v + h²(g + M⁻¹δf)
-        self.iterations.warm_start()  # x ← ModalLG(I + Ψ) in span(U)
+        if self.parameters.start == "warm":
+            self.iterations.warm_start()  # x ← ModalLG(I + Ψ) in span(U)
 
         self._full_ccd()  # (B, t) ← FullCCD; x⁻ ← x* + αt(x − x*)
         self.progress.advance()
@@ -111,8 +118,12 @@ class Ndb:
         while not self.convergence.finished(report):
             if not self.oscillation.damped(report):
                 self.elastic.bending.turn(iterate.feasible)  # what yarns hold on to
-            contacts = self._contacts(ages, state.ages, report)
-            change = self.iterations.run(contacts, report)  # repeat LG with reuse, weights ← PartialCCD
+            iterations = self._iterations(report)
+            if iterations is self.later and report.outer == self.parameters.limits.reused_iterations:
+                iterate.return_to_feasible()  # what did not lead to the end is no place to begin from
+                ages = state.ages
+            contacts = self._contacts(iterations, ages, state.ages, report)
+            change = iterations.run(contacts, report)  # repeat LG with reuse, weights ← PartialCCD
             ages = contacts.ages() if contacts else no_ages(self.backend)
             share = self.oscillation.shorten(report) if contacts else None
             self._full_ccd()  # (B, t) ← FullCCD(x⁻, x⁺); x⁻ ← x⁻ + αt(x⁺ − x⁻)
@@ -129,7 +140,12 @@ class Ndb:
         pairs = self.proximity.pairs(iterate.feasible, iterate.x)
         iterate.reached[:] = self.filter(pairs, iterate.feasible, iterate.x, self.proximity.released)
 
-    def _contacts(self, ages: Ages, anchors: Ages, report: StepReport) -> Contacts | None:
+    def _iterations(self, report: StepReport) -> Iterations:
+        """What moves the iterate until the next full CCD."""
+        late = self._pulled or report.outer >= self.parameters.limits.reused_iterations
+        return self.later if self.later and late else self.iterations
+
+    def _contacts(self, iterations: Iterations, ages: Ages, anchors: Ages, report: StepReport) -> Contacts | None:
         """Set up at the feasible state, of the pairs that may touch on the way to where x was predicted."""
         found, iterate = self.proximity.found, self.iterate
         near = self.proximity.near(found, iterate.feasible, iterate.predicted, self.near_slack)
@@ -137,21 +153,23 @@ class Ndb:
             return None
         self.contacts.law = self.oscillation.law(self.parameters.contact.law, report)
         self.contacts.set_up(found, near, ages, anchors)
-        self.iterations.touch(self.contacts)
+        iterations.touch(self.contacts)
         return self.contacts
 
     # What else a `Simulator` asks of a solver.
 
     @property
     def can_halve(self) -> bool:
-        return self.parameters.system == "newton"  # a constant matrix needs a subspace for each length of the step
+        return self.parameters.system != "constant"  # which needs a subspace for each length of the step
 
     @property
     def last_x(self) -> Any:
         return self.iterate.x
 
     def halved(self) -> Ndb:
-        return Ndb(self.space, self.backend, self.parameters, 0.5 * self.h, proximity=self.proximity)
+        """By Newton's matrix: where a step fails, nothing is to be saved by reuse."""
+        parameters = replace(self.parameters, system="newton")
+        return Ndb(self.space, self.backend, parameters, 0.5 * self.h, proximity=self.proximity)
 
     def initial_state(self, x: Any, velocity: Any) -> NdbState:
         xp, cloth = self.backend.xp, self.vertices.cloth
@@ -177,9 +195,11 @@ class Ndb:
             self.elastic.pin_target[:] = self.backend.array(held)
 
     def pull(self, stiffness: npt.NDArray[Any]) -> None:
-        assert isinstance(self.system, NewtonStep)
+        system = (self.later or self.iterations).system
+        assert isinstance(system, NewtonStep)
         self.elastic.pull(stiffness)
-        self.system.pull(stiffness)
+        system.pull(stiffness)
+        self._pulled = bool(stiffness.any())
         if self.momentum:
             self.momentum.pin(self.elastic.pin_stiffness)
 
@@ -195,10 +215,14 @@ def _system(
     backend: Backend, assembly: Assembly, parameters: NdbParameters, cache: Path | None
 ) -> GlobalStep | NewtonStep:
     if parameters.system == "newton":
-        newton = parameters.newton
-        return NewtonStep(backend, assembly, newton.accuracy, newton.max_gradients, newton.multilevel)
+        return _newton(backend, assembly, parameters)
     modes = subspace(assembly.hessian, assembly.free, parameters.subspace.large_rank, cache)
     return GlobalStep(backend, assembly, modes, parameters.subspace)
+
+
+def _newton(backend: Backend, assembly: Assembly, parameters: NdbParameters) -> NewtonStep:
+    newton = parameters.newton
+    return NewtonStep(backend, assembly, newton.accuracy, newton.max_gradients, newton.multilevel)
 
 
 def _vertex_data(

@@ -23,7 +23,8 @@ class NewtonChoices:
     accuracy: float = 0.05  #: share of the residual that conjugate gradients may leave
     max_gradients: int = 200  #: iterations of conjugate gradients
     multilevel: bool = True  #: preconditioned on aggregates too, or by each vertex's block alone
-    growth: float = 4.0  #: of the residual's energy, beyond which half of an iteration's increment is taken back
+    #: of the residual's energy, beyond which half of an iteration's increment is taken back; with H too
+    growth: float = 4.0
     max_retreats: int = 4  #: how often that may happen to one increment
 
 
@@ -47,6 +48,7 @@ class IterationLimits:
 
     min_iterations: int = 3  #: of a step in contact: the first two may only loosen what stuck
     inner_iterations: int = 5  #: between two full CCDs
+    reused_iterations: int = 2  #: full CCDs of a step with H, before the curvature takes over
     outer_iterations: int = 30  #: full CCDs of a step
     late_iterations: int = 40  #: full CCDs while a collider has not arrived
 
@@ -102,7 +104,8 @@ class ResidualForwarding:
 class NdbParameters:
     """All choices. No two groups have a field of the same name, so `replaced` needs none of theirs."""
 
-    system: Literal["newton", "constant"] = "newton"  #: matrix of the global step: the energies' curvature at x, or H
+    #: matrix of the global step: the energies' curvature at x; H; or H, and the curvature where a step goes on for long
+    system: Literal["newton", "constant", "mixed"] = "newton"
     guess: Literal["adaptive", "inertial"] = "adaptive"  #: a step begins with the last one's share of g, or at z
     start: Literal["feasible", "warm"] = "feasible"  #: where its iterations begin
     newton: NewtonChoices = field(default_factory=NewtonChoices)
@@ -142,9 +145,9 @@ def paper() -> NdbParameters:
         relaxation="a_jacobi", jacobi_weight=1.0, base="rest", gram="stored", filter="global", bending="hinge",
         law=PAPER_LAW, limit="constant", limit_ratio=2.0, forwarding=True, forwarding_cap=None,
         min_iterations=1, inner_iterations=15, outer_iterations=10, damped_after=NEVER, inner_tolerance=0.015,
-        mean_share=1.0, finest_tolerance=1.0e6, strain_excess=float("inf"), momentum=False,
+        mean_share=1.0, finest_tolerance=1.0e6, strain_excess=float("inf"), momentum=False, growth=float("inf"),
     )  # fmt: skip
 
 
 def preset(name: SolverPreset) -> NdbParameters:
-    return paper() if name == "paper" else NdbParameters()
+    return {"paper": paper, "subspace": lambda: NdbParameters(system="mixed")}.get(name, NdbParameters)()

@@ -25,7 +25,7 @@ from taffeta.gpu_core.files.job import save
 from taffeta.gpu_core.live.live import Live
 from taffeta.gpu_core.scene.fabrics import COTTON
 from taffeta.gpu_core.simulator import Simulator
-from taffeta.gpu_core.solvers.parameters import NdbParameters, paper
+from taffeta.gpu_core.solvers.parameters import NdbParameters, paper, preset
 from taffeta.tests.gpu_core.backend.conftest import CARD
 from taffeta.tests.gpu_core.small_scene import assert_frames_are_free_of_intersections, full_scene, small_scene
 
@@ -60,6 +60,7 @@ SCENES = {
     "as the paper prints it": (small_scene(5, 8), 3, paper()),
     "constant matrix": (small_scene(8, 10), 3, CONSTANT),
     "constant matrix, Jacobi": (small_scene(8, 8), 3, CONSTANT.replaced(relaxation="jacobi")),
+    "subspace, then Newton": (small_scene(8, 10), 5, preset("subspace")),
     "no multilevel": (small_scene(8, 8), 3, CHOICES.replaced(multilevel=False)),
     "PD with IPC": (of_solver(small_scene(4, 6), "pd_ipc"), 2, None),
 }
