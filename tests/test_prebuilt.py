@@ -30,6 +30,7 @@ MAGIC = {"linux-x64": b"\x7fELF", "macos-arm64": b"\xcf\xfa\xed\xfe", "macos-x64
 #: Kernels that are not replayed, and why.
 NOT_REPLAYED = {
     "pair_distance": "no solver launches it: tests compare it with ipctk",
+    "place_flagged": "the CUDA backend's alone: NumPy selects on the CPU",
     "distance_weight": "of the baseline pd_ipc alone, which takes too long to be recorded here",
 }
 WINE = shutil.which("wine64", path=f"{os.environ['PATH']}:/usr/lib/wine")  # where Debian's wine64 leaves it

@@ -16,12 +16,11 @@ from functools import wraps
 from typing import Any
 from unittest.mock import patch
 
-from ...gpu_core.contact.barrier import Contacts
 from ...gpu_core.contact.broad_phase import BroadPhase
 from ...gpu_core.contact.filter import Filter
 from ...gpu_core.contact.pairs import Proximity
 from ...gpu_core.solvers.elastic import Solve
-from ...gpu_core.solvers.iterations import Iterations
+from ...gpu_core.solvers.iterations import Bound, Iterations
 from ...gpu_core.solvers.ndb import Ndb
 from ...gpu_core.solvers.newton import NewtonStep
 
@@ -91,7 +90,7 @@ def watched(clock: Clock) -> Iterator[Clock]:
         detect, filter_ = BroadPhase.detect, Filter.per_vertex
         stack.enter_context(_patched(BroadPhase, "detect", _counting_pairs(clock, detect)))
         stack.enter_context(_patched(Filter, "per_vertex", _counting_tests(clock, filter_)))
-        stack.enter_context(_patched(Contacts, "partial_ccd", _timed_result(clock, Contacts.partial_ccd, "partial")))
+        stack.enter_context(_patched(Iterations, "_made", _timed_weights(clock, Iterations._made)))
         stack.enter_context(_patched(NewtonStep, "bind", _timed_solve(clock, NewtonStep.bind)))
         yield clock
 
@@ -109,12 +108,14 @@ def _timed(clock: Clock, function: Callable[..., Any], stage: str) -> Callable[.
     return timed
 
 
-def _timed_result(clock: Clock, function: Callable[..., Any], stage: str) -> Callable[..., Any]:
-    """The function binds kernels; what it returns runs them."""
+def _timed_weights(clock: Clock, made: Callable[..., Bound]) -> Callable[..., Bound]:
+    """The function binds kernels; two of what it returns are partial CCD."""
 
-    @wraps(function)
-    def binds(*arguments: Any, **options: Any) -> Any:
-        return _timed(clock, function(*arguments, **options), stage)
+    @wraps(made)
+    def binds(*arguments: Any) -> Bound:
+        bound = made(*arguments)
+        first, age = (_timed(clock, run, "partial") for run in (bound.first, bound.age))
+        return bound._replace(first=first, age=age)
 
     return binds
 

@@ -27,7 +27,8 @@ class Bound(NamedTuple):
 
     first: Callable[[], None]  #: sets the contacts' weights up
     residual: Callable[[], None]  #: adds the contacts to the elastic residual
-    take: Callable[[], None]  #: the increment: x, its change, and the weights' partial CCD
+    take: Callable[[], None]  #: the increment: x, and its change
+    age: Callable[[], None]  #: the contacts' weights, by partial CCD
 
 
 class Iterations:
@@ -91,6 +92,7 @@ class Iterations:
             energy, retreats = left, 0
             solve.finish()
             bound.take()
+            bound.age()
             report.iterations += 1
             done, unread = k + 1, [self.change.look()]
             if not backend.ahead and settled():
@@ -145,9 +147,10 @@ class Iterations:
         keep = launch("copy_vector", len(self._last), source=system.increment, to=self._last)
         take = [keep, self._add, *self.change.launches]
         if contacts is None:
-            return Bound(sequence([]), sequence([]), sequence(take))
+            nothing = sequence([])
+            return Bound(nothing, nothing, sequence(take), nothing)
         residual = contacts.residual_launches(
             iterate.x, iterate.start, system.residual, system.added, system.total_diagonal
         )
         first, again = (contacts.partial_ccd(iterate.x, first=first) for first in (True, False))
-        return Bound(sequence([first]), sequence(residual), sequence([*take, again]))
+        return Bound(sequence([first]), sequence(residual), sequence(take), sequence([again]))

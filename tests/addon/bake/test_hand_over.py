@@ -47,7 +47,11 @@ def held(bake: session.Bake) -> tuple[list[float], list[float]]:
 
 
 def staged(place: Path) -> list[Path]:
-    return [path for path in place.rglob("*") if path.name.startswith(STAGING)]
+    while True:
+        try:
+            return [path for path in place.rglob("*") if path.name.startswith(STAGING)]
+        except FileNotFoundError:  # a folder went away while it was looked through
+            continue
 
 
 def wait_until(holds) -> None:

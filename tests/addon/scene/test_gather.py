@@ -55,18 +55,6 @@ def test_settings_follow_the_scene(scene, make_cloth):
     assert settings.gravity == (0, 0, -3.7)
 
 
-@pytest.mark.parametrize(
-    ("method", "preset"), [("NEWTON", "default"), ("SUBSPACE", "subspace"), ("PUBLISHED", "paper")]
-)
-def test_the_method_is_the_scripts_variant(scene, make_cloth, method, preset):
-    make_cloth()
-    scene.taffeta.method = method
-    assert read().settings.preset == preset
-    assert scene.taffeta.preset == preset.upper()
-    scene.taffeta.preset = "DEFAULT"
-    assert scene.taffeta.method == "NEWTON"
-
-
 def test_gravity_switched_off_is_none(scene, make_cloth):
     make_cloth()
     scene.use_gravity = False

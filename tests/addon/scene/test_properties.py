@@ -4,6 +4,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
+from taffeta.addon.scene.gather import gather_settings
 from taffeta.gpu_core.scene.fabrics import COTTON, FABRICS
 from taffeta.gpu_core.scene.scene import Cloth, Collider, Material, Settings
 
@@ -91,3 +92,14 @@ def test_properties_are_saved_with_the_file(scene, make_cloth, tmp_path):
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "saved.blend"))
     assert bpy.data.objects["Cloth"].taffeta.cloth.preset == "DENIM"
     assert bpy.context.scene.taffeta.step_rate == 240
+
+
+@pytest.mark.parametrize(
+    ("method", "preset"), [("NEWTON", "default"), ("SUBSPACE", "subspace"), ("PUBLISHED", "paper")]
+)
+def test_the_method_is_the_scripts_variant(scene, method, preset):
+    scene.taffeta.method = method
+    assert gather_settings(scene).preset == preset
+    assert scene.taffeta.preset == preset.upper()
+    scene.taffeta.preset = "DEFAULT"
+    assert scene.taffeta.method == "NEWTON"

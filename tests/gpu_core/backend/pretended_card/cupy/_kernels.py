@@ -40,7 +40,7 @@ FAULTS = {
     "driver": CUDADriverError(
         "CUDA_ERROR_UNSUPPORTED_PTX_VERSION: the PTX was compiled with an unsupported toolchain."
     ),
-    "cache": PermissionError(13, "Permission denied", "/home/somebody/.cupy/kernel_cache"),
+    "cache": PermissionError(13, "Permission denied", "kernel_cache"),
     "memory": OutOfMemoryError("Out of memory allocating 512 bytes"),
     "anything": ValueError("nobody has thought of this"),
 }
