@@ -112,14 +112,14 @@ class Ndb:
         self.progress.advance()
         if self.parameters.start == "feasible":
             iterate.return_to_feasible()
-        ages, contacts = state.ages, None
+        ages, contacts, iterations = state.ages, None, self._iterations(report)
         self.oscillation.begin()
         self.convergence.begin()
         while not self.convergence.finished(report):
             if not self.oscillation.damped(report):
                 self.elastic.bending.turn(iterate.feasible)  # what yarns hold on to
-            iterations = self._iterations(report)
-            if iterations is self.later and report.outer == self.parameters.limits.reused_iterations:
+            iterations, before = self._iterations(report), iterations
+            if iterations is not before:
                 iterate.return_to_feasible()  # what did not lead to the end is no place to begin from
                 ages = state.ages
             contacts = self._contacts(iterations, ages, state.ages, report)
