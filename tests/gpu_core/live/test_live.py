@@ -148,8 +148,10 @@ def test_something_of_another_size_is_refused(folder):
 # What it does
 
 
-def test_a_grabbed_vertex_goes_where_the_hand_goes():
-    live = Live(preview(small_scene(1)), cpu)
+@pytest.mark.parametrize("method", ["default", "subspace"])
+def test_a_grabbed_vertex_goes_where_the_hand_goes(method):
+    scene = preview(small_scene(1))
+    live = Live(replace(scene, settings=replace(scene.settings, preset=method)), cpu)
     corner = int(np.argmax(live.simulator.positions()[0].sum(axis=1)))
     hand = live.simulator.positions()[0][corner]
     live.grab("sheet", hand, radius=0.08, strength=0.9)
