@@ -25,9 +25,18 @@ CHEBYSHEV_RESERVE = 1.03  #: on λ_max, which Lanczos approaches from below
 class GlobalStep:
     """Holds H, U and the buffers of the increment. Reads `residual`, writes `increment`; both (N, 4)."""
 
-    def __init__(self, backend: Backend, assembly: Assembly, modes: Subspace, parameters: SubspaceChoices) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        assembly: Assembly,
+        modes: Subspace,
+        parameters: SubspaceChoices,
+        *,
+        watched: bool = False,
+    ) -> None:
+        """watched: a solve says how large the residual is that it begins with, so that an overshoot can be seen."""
         xp, count = backend.xp, assembly.vertices
-        self.backend, self.parameters, self.vertices = backend, parameters, count
+        self.backend, self.parameters, self.vertices, self._watched = backend, parameters, count, watched
         start, column, value, diagonal = off_diagonal(assembly.hessian)
         self._matrix = {
             "start": backend.array(start, np.int32), "column": backend.array(column, np.int32),
@@ -58,7 +67,7 @@ class GlobalStep:
 
     def bind(self, x: Any, rest: Any, contacts: Contacts | None) -> Solve:
         """The global step at x (V, 4), to be called; contacts have already entered ΔH."""
-        return Solve(self._left, lambda: self.reuse(x, rest))
+        return Solve(self._left if self._watched else lambda: 0.0, lambda: self.reuse(x, rest))
 
     def _left(self) -> float:
         """r·D⁻¹r of the residual with D = diag(H + ΔH), J: what is left to gain, as one vertex alone would see it."""

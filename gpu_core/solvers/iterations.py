@@ -85,7 +85,7 @@ class Iterations:
                 break
             bound.residual()
             left = solve.begin()
-            if self._overshot(left, energy) and retreats < self.newton.max_retreats:
+            if not left <= self.newton.growth * energy and retreats < self.newton.max_retreats:
                 self._retreat()
                 retreats += 1
                 continue
@@ -118,11 +118,6 @@ class Iterations:
     def _most(self, report: StepReport) -> int:
         late = self.damping.damped_iterations if report.outer >= self.damping.damped_after else 0
         return max(self.limits.inner_iterations, late)
-
-    def _overshot(self, left: float, before: float) -> bool:
-        """Has the last increment left much more of the residual than it found, J? What is no number has."""
-        growth = self.newton.growth
-        return growth < float("inf") and not left <= growth * before
 
     def _retreat(self) -> None:
         """Take half of the last increment back: what it left is worse than what it found."""

@@ -105,8 +105,7 @@ class Ndb:
         report, iterate = StepReport(), self.iterate
         self.elastic.resume(state.memory)
         iterate.begin(state, target)  # z ← x* + h v + h²(g + M⁻¹δf)
-        if self.parameters.start == "warm":
-            self.iterations.warm_start()  # x ← ModalLG(I + Ψ) in span(U)
+        self.iterations.warm_start()  # x ← ModalLG(I + Ψ) in span(U)
 
         self._full_ccd()  # (B, t) ← FullCCD; x⁻ ← x* + αt(x − x*)
         self.progress.advance()
@@ -217,7 +216,7 @@ def _system(
     if parameters.system == "newton":
         return _newton(backend, assembly, parameters)
     modes = subspace(assembly.hessian, assembly.free, parameters.subspace.large_rank, cache)
-    return GlobalStep(backend, assembly, modes, parameters.subspace)
+    return GlobalStep(backend, assembly, modes, parameters.subspace, watched=parameters.system == "mixed")
 
 
 def _newton(backend: Backend, assembly: Assembly, parameters: NdbParameters) -> NewtonStep:

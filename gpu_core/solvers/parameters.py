@@ -23,7 +23,7 @@ class NewtonChoices:
     accuracy: float = 0.05  #: share of the residual that conjugate gradients may leave
     max_gradients: int = 200  #: iterations of conjugate gradients
     multilevel: bool = True  #: preconditioned on aggregates too, or by each vertex's block alone
-    #: of the residual's energy, beyond which half of an iteration's increment is taken back; with H too
+    #: of the residual's energy, beyond which half of an iteration's increment is taken back; with `mixed` H too
     growth: float = 4.0
     max_retreats: int = 4  #: how often that may happen to one increment
 
@@ -145,9 +145,14 @@ def paper() -> NdbParameters:
         relaxation="a_jacobi", jacobi_weight=1.0, base="rest", gram="stored", filter="global", bending="hinge",
         law=PAPER_LAW, limit="constant", limit_ratio=2.0, forwarding=True, forwarding_cap=None,
         min_iterations=1, inner_iterations=15, outer_iterations=10, damped_after=NEVER, inner_tolerance=0.015,
-        mean_share=1.0, finest_tolerance=1.0e6, strain_excess=float("inf"), momentum=False, growth=float("inf"),
+        mean_share=1.0, finest_tolerance=1.0e6, strain_excess=float("inf"), momentum=False,
     )  # fmt: skip
 
 
 def preset(name: SolverPreset) -> NdbParameters:
-    return {"paper": paper, "subspace": lambda: NdbParameters(system="mixed")}.get(name, NdbParameters)()
+    return {"paper": paper, "subspace": subspace_reuse}.get(name, NdbParameters)()
+
+
+def subspace_reuse() -> NdbParameters:
+    """H as far as it goes, without the warm start: a feasible start takes it back, and it can throw cloth far away."""
+    return NdbParameters(system="mixed").replaced(warm_iterations=0)
