@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from taffeta.addon.device import libraries
+from taffeta.addon.device.answer import Exit
 from taffeta.gpu_core.backend import BackendError, describe, select, signatures, trust
 from taffeta.gpu_core.bake.process import BakeProcess
 from taffeta.gpu_core.files.cache import frames_path
@@ -248,20 +249,49 @@ def test_verdicts_that_cannot_be_read_or_written_are_no_obstacle(cupy, monkeypat
 
 def test_info_tries_the_self_test_on_the_card(verdicts, monkeypatch):
     monkeypatch.setenv(libraries.VARIABLE, str(CARD))
-    command = [sys.executable, "-m", "taffeta", "info", "--self-test", "--backend", "cuda"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    run = info_of_cuda()
     assert run.returncode == 0, run.stdout + run.stderr
     assert "self-test on Pretended" in run.stdout
     assert "FAILED" not in run.stdout
 
 
-@pytest.mark.parametrize("fault", ["no NVRTC", "cache"])
+@pytest.mark.parametrize(
+    ("devices", "remedy"), [("no driver", "Check the NVIDIA driver"), ("0", "Choose the CPU backend")]
+)
+def test_info_says_what_is_to_be_done_where_there_is_no_card(monkeypatch, verdicts, devices, remedy):
+    monkeypatch.setenv(libraries.VARIABLE, str(CARD))
+    monkeypatch.setenv("PRETENDED_DEVICES", devices)
+    run = info_of_cuda()
+    assert run.returncode == Exit.SOLVER_FAILURE, run.stderr
+    assert remedy in run.stdout
+    assert "Traceback" not in run.stdout + run.stderr
+
+
+def test_info_says_that_cupy_is_not_installed(monkeypatch, verdicts, tmp_path):
+    """As without the libraries: a folder before the real CuPy's that says what Python says where there is none."""
+    text = "raise ModuleNotFoundError(\"No module named 'cupy'\", name='cupy')\n"
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "cupy.py").write_text(text)
+    monkeypatch.setenv(libraries.VARIABLE, str(tmp_path / "none"))
+    run = info_of_cuda()
+    assert run.returncode == Exit.SOLVER_FAILURE, run.stderr
+    assert "CuPy is not installed" in run.stdout
+    assert "Install the GPU libraries" in run.stdout
+
+
+def info_of_cuda():
+    command = [sys.executable, "-m", "taffeta", "info", "--self-test", "--backend", "cuda"]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
 def test_info_says_what_is_to_be_done_about_a_card(monkeypatch, verdicts, fault):
     monkeypatch.setenv(libraries.VARIABLE, str(CARD))
     monkeypatch.setenv("PRETENDED_FAULT", fault)
-    run = subprocess.run([sys.executable, "-m", "taffeta", "info"], capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
+    run = info_of_cuda()
+    assert run.returncode == Exit.SOLVER_FAILURE, run.stderr
     assert FAULTS[fault] in run.stdout
+    assert "Traceback" not in run.stdout + run.stderr
 
 
 def test_a_bake_says_why_a_card_that_is_there_was_not_taken(tmp_path, monkeypatch, verdicts):
