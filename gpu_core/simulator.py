@@ -78,6 +78,9 @@ class Simulator:
         self.space = space = SceneSpace(scene)
         self.warnings = space.warnings
         self.solver = solver_of(space, backend, parameters, cache)
+        self._done = StepReport()  #: of the last step that was taken
+        self._goal: Any = None  #: the last, on the host
+        self._goal_there: Any = None  #: and on the device
         self._halved: list[Solver] = []  #: of h/2, h/4, … once they were needed
         self._pulled: tuple[Array, npt.NDArray[np.int64], Array] | None = None  #: stiffness (N,), vertices, targets
         self._state = self.solver.initial_state(backend.array(space.start()), backend.array(space.start_velocity()))
@@ -121,6 +124,7 @@ class Simulator:
         if self.crossings.count:
             report.faults += self.crossings.renew(self._state.x)[1]
         report.tangled = self.crossings.count
+        report.contacts = self._done.contacts
         report.detections = proximity.detections - detections
         self._measure(report)
         report.seconds = time.perf_counter() - began
@@ -168,7 +172,7 @@ class Simulator:
     def _count(self, report: FrameReport, done: StepReport) -> None:
         """Add a step that was taken to its frame; release what is in the way of what is late."""
         report.steps += 1
-        report.contacts = done.contacts
+        self._done = done
         report.unfinished_steps += not done.converged
         report.strained_steps += done.strained
         report.heated_steps += done.heated
@@ -192,7 +196,9 @@ class Simulator:
         if self._pulled is not None:
             solver.hold(self._pulled[1], self.space.local(self._pulled[2]))
         solver.hold(pinned, goal[pinned, :3])
-        return self.backend.array(goal)
+        if goal is not self._goal:  # where nothing moves it is the same, and nothing is uploaded
+            self._goal, self._goal_there = goal, self.backend.array(goal)
+        return self._goal_there
 
     def _report_start(self) -> None:
         """Raises SceneError where the scene begins with crossings and must not."""

@@ -19,7 +19,7 @@ from unittest.mock import patch
 from ...gpu_core.contact.broad_phase import BroadPhase
 from ...gpu_core.contact.filter import Filter
 from ...gpu_core.contact.pairs import Proximity
-from ...gpu_core.solvers.elastic import Solve
+from ...gpu_core.solvers.elastic import Solve, Take
 from ...gpu_core.solvers.iterations import Bound, Iterations
 from ...gpu_core.solvers.ndb import Ndb
 from ...gpu_core.solvers.newton import NewtonStep
@@ -121,17 +121,22 @@ def _timed_weights(clock: Clock, made: Callable[..., Bound]) -> Callable[..., Bo
 
 
 def _timed_solve(clock: Clock, bind: Callable[..., Solve]) -> Callable[..., Solve]:
+    # On a card the solve begins before the host knows what the matrix has cost.
     @wraps(bind)
     def binds(system: NewtonStep, *arguments: Any) -> Solve:
         solve = bind(system, *arguments)
 
-        def finish() -> None:
+        def begin(take: Take, number: int, unlimited: bool) -> float:
+            with clock.inside("gradients" if system.backend.asynchronous else "matrix"):
+                return solve.begin(_timed(clock, take, "residual"), number, unlimited)
+
+        def finish(take: Take) -> None:
             before = system.iterations
             with clock.inside("gradients"):
-                solve.finish()
+                solve.finish(_timed(clock, take, "residual"))
             clock.counts["gradients"] += system.iterations - before
 
-        return Solve(_timed(clock, solve.begin, "matrix"), finish)
+        return Solve(begin, finish)
 
     return binds
 

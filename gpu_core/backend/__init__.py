@@ -12,7 +12,8 @@ import numpy.typing as npt
 from .errors import BackendError, NoDeviceError
 from .launches import Launch, launch
 
-Answer = Callable[[], npt.NDArray[Any]]  #: waits until the device has come so far, and gives what was there
+#: Waits until the device has come so far, and gives what was in each of the arrays.
+Answer = Callable[[], tuple[npt.NDArray[Any], ...]]
 
 
 class Backend(Protocol):
@@ -21,7 +22,7 @@ class Backend(Protocol):
     name: str
     xp: Any
     library: str  #: where its kernels come from, in words
-    ahead: int  #: answers that the host may leave unread while it gives the device more to do
+    asynchronous: bool  #: whether the host can give the device more to do before it has done what it has
     passed_over: str  #: why `auto` did not take a card that is there, in words; or nothing
 
     @property
@@ -29,8 +30,9 @@ class Backend(Protocol):
     def array(self, values: npt.ArrayLike, dtype: npt.DTypeLike = ...) -> Any: ...
     def host(self, array: Any) -> npt.NDArray[Any]: ...
     def launch(self, kernel: str, count: int, /, **arguments: Any) -> None: ...
+    def run(self, launches: Sequence[Launch]) -> None: ...
     def sequence(self, launches: Sequence[Launch]) -> Callable[[], None]: ...
-    def look(self, array: Any) -> Callable[[], Answer]: ...
+    def look(self, *arrays: Any) -> Callable[[], Answer]: ...
     def ends(self, counts: Any) -> tuple[Any, int]: ...
     def selected(self, flags: Any) -> Any: ...
 

@@ -37,7 +37,7 @@ class CpuBackend:
 
     name = "cpu"
     xp: Any = np
-    ahead = 0
+    asynchronous = False
 
     def __init__(self, threads: int | None = None, path: Path | None = None, passed_over: str = "") -> None:
         """threads: None = `cores()`. path: another build of the kernels (sanitizers). passed_over: see `Backend`."""
@@ -69,6 +69,10 @@ class CpuBackend:
     def launch(self, kernel: str, count: int, /, **arguments: Any) -> None:
         self.sequence([Launch(kernel, count, arguments)])()
 
+    def run(self, launches: Sequence[Launch]) -> None:
+        """One after the other, once."""
+        self.sequence(launches)()
+
     def sequence(self, launches: Sequence[Launch]) -> Callable[[], None]:
         """Bind launches once, to be run again and again on the same arrays."""
         table = (_Launch * len(launches))()
@@ -83,11 +87,11 @@ class CpuBackend:
 
         return run
 
-    def look(self, array: npt.NDArray[Any]) -> Callable[[], Callable[[], npt.NDArray[Any]]]:
-        """Bind a look at `array`: each call gives the answer to what is in it then."""
+    def look(self, *arrays: npt.NDArray[Any]) -> Callable[[], Callable[[], tuple[npt.NDArray[Any], ...]]]:
+        """Bind a look at these arrays: each call gives the answer to what is in them then."""
 
-        def take() -> Callable[[], npt.NDArray[Any]]:
-            seen = array.copy()
+        def take() -> Callable[[], tuple[npt.NDArray[Any], ...]]:
+            seen = tuple(array.copy() for array in arrays)
             return lambda: seen
 
         return take

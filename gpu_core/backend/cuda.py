@@ -17,6 +17,7 @@ from .errors import BackendError, NoDeviceError
 from .launches import Launch, checked
 from .signatures import cuda_source, signatures
 
+UNREAD = 1  #: answers of a look
 BLOCK = 128  #: threads a block: enough warps to hide latency, few enough for kernels with many registers
 #: Without contraction to fma, kernels give the CPU's bits (docs/theory/float32.md).
 OPTIONS = ("--std=c++17", "-default-device", "-fmad=false")
@@ -87,7 +88,7 @@ class CudaBackend:
 
     name = "cuda"
     library = "compiled by NVRTC"
-    ahead = 1
+    asynchronous = True
     passed_over = ""
 
     def __init__(self) -> None:
@@ -96,6 +97,7 @@ class CudaBackend:
         try:
             self._module = self.xp.RawModule(code=cuda_source(), options=OPTIONS, backend="nvrtc")
             self._kernels = {name: self._module.get_function(f"launch_{name}") for name in signatures()}
+            self._loaded: set[str] = set()  #: kernels that have run
         except Exception as error:  # whatever CuPy, NVRTC, the driver or the disk have to say
             raise _not_started(error) from error
 
@@ -119,44 +121,57 @@ class CudaBackend:
         return np.asarray(self.xp.asnumpy(array))
 
     def launch(self, kernel: str, count: int, /, **arguments: Any) -> None:
-        self.sequence([Launch(kernel, count, arguments)])()
+        self.run([Launch(kernel, count, arguments)])
+
+    def run(self, launches: Sequence[Launch]) -> None:
+        """One after the other, once."""
+        self._bound(launches)()
 
     def sequence(self, launches: Sequence[Launch]) -> Callable[[], None]:
         """Bind launches once, to be run again and again on the same arrays.
 
-        From the second run on it is one CUDA graph: a kernel of a few µs costs about as much to launch from Python.
+        They are one CUDA graph as soon as each of the kernels has run once, which loads it: a kernel of a few µs costs
+        about as much to launch from Python.
         """
+        launch, kernels = self._bound(launches), [item.kernel for item in launches if item.elements > 0]
+        if len(kernels) < 2:
+            return launch
+        return _Replay(self.xp, launch, lambda: self._loaded.issuperset(kernels))
+
+    def _bound(self, launches: Sequence[Launch]) -> Callable[[], None]:
         bound = []
         for item in launches:
             passed = _passed(item)
             if item.elements > 0:
                 blocks = (item.elements + BLOCK - 1) // BLOCK
-                bound.append((self._kernels[item.kernel], (blocks,), (np.int32(item.elements), *passed)))
+                bound.append((item.kernel, (blocks,), (np.int32(item.elements), *passed)))
 
         def launch() -> None:
-            for function, grid, arguments in bound:
-                function(grid, (BLOCK,), arguments)
+            for kernel, grid, arguments in bound:
+                self._kernels[kernel](grid, (BLOCK,), arguments)
+                self._loaded.add(kernel)
 
-        return _Replay(self.xp, launch) if len(bound) > 1 else launch
+        return launch
 
-    def look(self, array: Any) -> Callable[[], Callable[[], npt.NDArray[Any]]]:
-        """Bind a look at `array`: each call gives the answer to what is in it once the device has come so far.
+    def look(self, *arrays: Any) -> Callable[[], Callable[[], tuple[npt.NDArray[Any], ...]]]:
+        """Bind a look at these arrays: each call gives the answer to what is in them once the device has come so far.
 
-        At most `ahead` answers may be unread when the next look is taken.
+        At most UNREAD answers may be unread when the next look is taken.
         """
         from cupyx import empty_pinned
 
-        copies = [empty_pinned(array.shape, array.dtype) for _ in range(1 + self.ahead)]
+        copies = [[empty_pinned(array.shape, array.dtype) for array in arrays] for _ in range(1 + UNREAD)]
         seen = cycle([(copy, self.xp.cuda.Event(disable_timing=True)) for copy in copies])
 
-        def take() -> Callable[[], npt.NDArray[Any]]:
-            copy, arrived = next(seen)
-            array.get(out=copy, blocking=False)
+        def take() -> Callable[[], tuple[npt.NDArray[Any], ...]]:
+            copied, arrived = next(seen)
+            for array, copy in zip(arrays, copied, strict=True):
+                array.get(out=copy, blocking=False)
             arrived.record()
 
-            def answer() -> npt.NDArray[Any]:
+            def answer() -> tuple[npt.NDArray[Any], ...]:
                 arrived.synchronize()
-                return np.array(copy)
+                return tuple(np.array(copy) for copy in copied)
 
             return answer
 
@@ -176,16 +191,14 @@ class CudaBackend:
 
 
 class _Replay:
-    """Launches, recorded as a CUDA graph when they are run for the second time: the first loads what they need."""
+    """Launches, recorded as a CUDA graph once what they need is loaded: nothing can be while they are recorded."""
 
-    def __init__(self, cupy: Any, launch: Callable[[], None]) -> None:
-        self._cupy, self._launch = cupy, launch
+    def __init__(self, cupy: Any, launch: Callable[[], None], loaded: Callable[[], bool]) -> None:
+        self._cupy, self._launch, self._loaded = cupy, launch, loaded
         self._graph: Any = None
-        self._known = False
 
     def __call__(self) -> None:
-        if not self._known:
-            self._known = True
+        if self._graph is None and not self._loaded():
             self._launch()
             return
         if self._graph is None:

@@ -105,11 +105,12 @@ class Contacts:
         self.incident[:] = xp.argsort(self._owner, kind="stable")
         self._place()
 
-    def partial_ccd(self, x: Any, *, first: bool = False) -> Launch:
-        """Kernel that ages the weights from the positions x (V, 4)."""
+    def partial_ccd(self, x: Any, *, first: bool = False, accepted: Any = None) -> Launch:
+        """Kernel that ages the weights from the positions x (V, 4). accepted: (1,) int32, 0: not; None: always."""
         law = self.law
         return launch(
-            "partial_ccd", self.capacity, live=self.live, feature=self.feature, corner=self.corner,
+            "partial_ccd", self.capacity, live=self.live, accepted=self.live if accepted is None else accepted,
+            feature=self.feature, corner=self.corner,
             feasible=self.feasible, x=x, offset=self.offset, activation=self.activation, goal=self.goal,
             samples=law.samples, first=int(first), growth=law.growth, forget=law.forget, most=law.most,
             barycentric=self.barycentric, normal=self.normal, age=self.age,

@@ -90,11 +90,12 @@ class BroadPhase:
         self.free = xp.zeros(surface.vertices, xp.int32)  #: 1 = may take any part of its way
         #: what is kept of each part of a list, with its room
         self.cull: Callable[[Candidates], Part] = lambda found: (found, xp.arange(found.count, dtype=xp.int32))
-        self._stray, self._any = xp.zeros(surface.vertices, xp.float32), xp.zeros(1, xp.int32)
-        self._any_fresh = backend.look(self._any)
+        self._stray, self._count = xp.zeros(surface.vertices, xp.float32), xp.zeros(1, xp.int32)
+        self._look = backend.look(self._count)
         self._all, self._none = xp.ones(surface.vertices, xp.int32), xp.zeros(surface.vertices, xp.int32)
-        # 1: vertices looked for now; those whose way has changed since the last `settle`; … since the boxes were made
-        self._fresh, self._moving, self._stale = (xp.zeros(surface.vertices, xp.int32) for _ in range(3))
+        # 1: vertices that are looked for now, before that those that have strayed; whose way has changed since the last
+        # `settle`; and since the boxes were made
+        self.strayed, self._moving, self._stale = (xp.zeros(surface.vertices, xp.int32) for _ in range(3))
         self._leaf_boxes = xp.zeros((4 * sum(1 << depth for depth in self.depths), 4), xp.float32)
         leaves = 1 << self.depths[0]
         self._counts, self._noted = (xp.zeros(many * leaves, xp.int32) for many in (2, 2 * PARTNERS))
@@ -127,32 +128,32 @@ class BroadPhase:
             "renew_way", self.vertices, x0=x0, x1=x1, free_now=self._all if free is None else free, fresh=fresh,
             way_start=self.start, way_end=self.end, free=self.free, moving=self._moving, stale=self._stale,
         )  # fmt: skip
-        if fresh is not self._fresh:
-            self._fresh[:] = fresh
+        if fresh is not self.strayed:
+            self.strayed[:] = fresh
         self._refit()
         return self._collect(self._overlaps())
 
-    def stray(self, x0: Any, x1: Any, margin: float = float("inf")) -> tuple[Any, Any]:
+    def stray(self, x0: Any, x1: Any, margin: float = float("inf")) -> tuple[Any, int]:
         """(V,) how far a vertex on its way from x0 to x1 strays at most, m: a free one from its own way, any other
-        from the end of it, since all must be on theirs at one time. And (V,) int32 1 where that is beyond the margin,
-        or None where it nowhere is.
+        from the end of it, since all must be on theirs at one time. And of how many that is beyond the margin:
+        `strayed` says of which.
 
-        Both are overwritten by the next call.
+        Both arrays are overwritten by the next call.
         """
         bound = self._strays
         if bound is None or bound[0] is not x0 or bound[1] is not x1 or bound[2] != margin:
             measure = launch(
                 "sweep_stray", self.vertices, x0=x0, x1=x1, way_start=self.start, way_end=self.end, free=self.free,
-                margin=margin, stray=self._stray, fresh=self._fresh, any=self._any,
+                margin=margin, stray=self._stray, fresh=self.strayed, strayed=self._count,
             )  # fmt: skip
-            none = launch("clear_number", 1, to=self._any)
+            none = launch("clear_number", 1, to=self._count)
             self._strays = bound = x0, x1, margin, self.backend.sequence([none, measure])
         bound[3]()
-        return self._stray, self._fresh if self._any_fresh()()[0] else None
+        return self._stray, int(self._look()()[0][0])
 
     def _refitting(self, inflation: float) -> list[Launch]:
         """Kernels that make the boxes of what is stale, mark those of what is fresh, and refit the trees."""
-        ways = {"x0": self.start, "x1": self.end, "fresh": self._fresh, "stale": self._stale, "free": self.free}
+        ways = {"x0": self.start, "x1": self.end, "fresh": self.strayed, "stale": self._stale, "free": self.free}
         launches = [
             launch("swept_box", len(box) // 4, **ways, corners=corners, size=size, inflation=inflation, box=box)
             for corners, size, box in (

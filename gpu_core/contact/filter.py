@@ -48,7 +48,7 @@ class Filter:
         self._slowest, self._hits = xp.zeros(max(1, self.colliders), xp.int32), xp.zeros(1, xp.int32)
         self._hit = self.backend.look(self._hits)
         self._taken = xp.zeros((self.vertices, 4), xp.float32)
-        self._takes: tuple[Any, Any, Callable[[], None]] | None = None  #: bound to these ways
+        self._takes: tuple[Any, Any, list[Callable[[], None]]] | None = None  #: bound to these ways
 
     @property
     def smallest(self) -> float:
@@ -61,9 +61,8 @@ class Filter:
         released: the pairs when some vertices (V,) take any part of their ways and the others all; None = `pairs` hold
         them already.
         """
-        self._set(1.0)
         for round_ in range(ROUNDS):
-            taken = self._take(x, x1)
+            taken = self._take(x, x1, whole=round_ == 0)
             if not self._collide(pairs, x, taken, first=round_ == 0, own=round_ >= GENTLE_ROUNDS):
                 return taken
             self._one_a_collider(x, x1)
@@ -100,16 +99,17 @@ class Filter:
         """Of all vertices."""
         self.backend.launch("fill_number", self.vertices, value=_bits(fraction), to=self.fraction)
 
-    def _take(self, x: Any, x1: Any) -> Any:
-        """(V, 4) where all go with their fractions, until the next call."""
+    def _take(self, x: Any, x1: Any, *, whole: bool = False) -> Any:
+        """(V, 4) where all go with their fractions, until the next call. whole: with the fraction 1."""
         bound = self._takes
         if bound is None or bound[0] is not x or bound[1] is not x1:
             take = launch(
                 "take_fraction", self.vertices, x=x, x1=x1, fraction=self.fraction, taken=self._taken,
                 lowered=self._lowered, hits=self._hits,
             )  # fmt: skip
-            self._takes = bound = x, x1, self.backend.sequence([take])
-        bound[2]()
+            all_ = launch("fill_number", self.vertices, value=_bits(1.0), to=self.fraction)
+            self._takes = bound = x, x1, [self.backend.sequence(items) for items in ([take], [all_, take])]
+        bound[2][whole]()
         return self._taken
 
     def _collide(self, pairs: Pairs, x: Any, taken: Any, *, first: bool, own: bool) -> bool:
@@ -119,7 +119,7 @@ class Filter:
             offset=pairs.offset, held=self.held, fraction=self.fraction, first_round=int(first), own=int(own),
             safety=SAFETY, lowered=self._lowered, hits=self._hits,
         )  # fmt: skip
-        if not self._hit()()[0]:
+        if not self._hit()()[0][0]:
             return False
         self.fraction[:] = self._lowered
         return True

@@ -149,11 +149,11 @@ class Proximity:
         """Bring the candidates up to date for this motion."""
         broad, ways = self.broad_phase, self._ways
         if self._candidates is not None:
-            self._stray, fresh = broad.stray(*ways, self.margin)
-            if fresh is None or int(fresh.sum()) <= FEW * len(fresh):
+            self._stray, strayed = broad.stray(*ways, self.margin)
+            if strayed <= FEW * len(self._stray):
                 broad.settle()
-                if fresh is not None:
-                    self._renew(fresh)
+                if strayed:
+                    self._renew(broad.strayed)
                 return
         self._candidates = broad.detect(*ways, self.reach, self.margin, self._free)
         self._stray = self._at_rest

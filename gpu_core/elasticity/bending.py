@@ -165,14 +165,14 @@ class BendingEnergy:
                 "bending_slide", len(most), **self._plates, most=most, x=x, **self._rows, hinge=self._hinge,
                 normal=self.sheet.normal, slid=slid,
             )  # fmt: skip
-            self.backend.sequence([self.sheet.normals(x), slide])()
+            self.backend.run([self.sheet.normals(x), slide])
         return slid
 
     def _energy(self, x: Any, of: Any) -> Any:
         """J, of the rows `of` (R,) at x (V, 4)."""
         xp = self.backend.xp
         self.turn(x)
-        self.backend.sequence(self.force_launches(x))()
+        self.backend.run(self.force_launches(x))
         force, stiffness = self.force[: len(of)][of].astype(xp.float64), self._stiffness[of]
         return 0.5 * ((force * force).sum(axis=1) / xp.maximum(stiffness, SOFTEST)).sum()
 

@@ -198,13 +198,13 @@ KERNEL void touching_objects(int i, const int *live OF(1), const int *corner OF(
 // sample has turned round since x⁻ (Q ≤ 0); then that sample becomes the contact point. The age a of an active pair
 // grows while it stays deeper than `growth` of d̂ (paper: while it is active at all); an inactive one forgets
 // `forget` rounds (paper: all). age < 0: not a contact. first: the weights are set up, not yet aged.
-KERNEL void partial_ccd(int i, const int *live OF(1), const int *feature OF(2 * count), const int *corner OF(4 * count),
+KERNEL void partial_ccd(int i, const int *live OF(1), const int *accepted OF(1), const int *feature OF(2 * count), const int *corner OF(4 * count),
                         const vec *feasible OF(vertices), const vec *x OF(vertices), const float *offset OF(count),
                         const float *activation OF(count), const float *goal OF(count), int samples, int first,
                         float growth, int forget, int most, vec *barycentric OF(count), vec *normal OF(count),
                         int *age OF(count))
 {
-    if (i >= live[0]) return;
+    if (i >= live[0] || !accepted[0]) return;
     const int *c = corner + 4 * i;
     vec b = barycentric[i];
     float weight[4] = {b.x, b.y, b.z, b.w};

@@ -267,10 +267,10 @@ KERNEL void place_flagged(int i, const int *flag OF(count), const int *end OF(co
 
 // How far a vertex on its way x0 → x1 strays at most from where it was looked for, and rounding: from its way
 // `way_start` → `way_end` if it is free, and from the end of that, where all are at once, if it is not. fresh: 1 where that is
-// beyond the margin.
+// beyond the margin; strayed: how many they are.
 KERNEL void sweep_stray(int v, const vec *x0 OF(count), const vec *x1 OF(count), const vec *way_start OF(count),
                         const vec *way_end OF(count), const int *free OF(count), float margin, float *stray OF(count), int *fresh OF(count),
-                        int *any OF(1))
+                        int *strayed OF(1))
 {
     vec origin = free[v] ? way_start[v] : way_end[v], way = way_end[v] - origin, ends[2] = {x0[v] - origin, x1[v] - origin};
     float square = dot(way, way), most = 0.0f;
@@ -280,5 +280,5 @@ KERNEL void sweep_stray(int v, const vec *x0 OF(count), const vec *x1 OF(count),
     }
     stray[v] = most;
     fresh[v] = most > margin;
-    if (fresh[v]) ATOMIC_MAXIMUM(any, 1);
+    if (fresh[v]) ATOMIC_SUM(strayed, 1);
 }

@@ -9,9 +9,10 @@
 #ifdef __CUDACC_RTC__
 #define FUNCTION __device__ __forceinline__
 #define KERNEL __device__ __forceinline__
-// Minimum of integers: the order of the updates does not change the result, so this stays deterministic.
+// Of integers: the order of the updates does not change the result, so this stays deterministic.
 #define ATOMIC_MINIMUM(address, value) atomicMin(address, value)
 #define ATOMIC_MAXIMUM(address, value) atomicMax(address, value)
+#define ATOMIC_SUM(address, value) atomicAdd(address, value)
 FUNCTION int float_as_int(float value) { return __float_as_int(value); }
 FUNCTION float int_as_float(int bits) { return __int_as_float(bits); }
 FUNCTION int lowest_bit(int bits) { return __ffs(bits) - 1; }
@@ -34,6 +35,7 @@ FUNCTION void atomic_maximum(int *address, int value)
 }
 #define ATOMIC_MINIMUM(address, value) atomic_minimum(address, value)
 #define ATOMIC_MAXIMUM(address, value) atomic_maximum(address, value)
+#define ATOMIC_SUM(address, value) __atomic_fetch_add(address, value, __ATOMIC_RELAXED)
 FUNCTION int float_as_int(float value)
 {
     int bits;

@@ -2,7 +2,8 @@
 // Preconditioned conjugate gradients with every scalar on the device: the iterations never wait for the host.
 // Sums run in two stages of fixed chunks, so every device adds in the same order. scalar: 0 r·z, 1 step length, 2 weight of
 // the last direction, 3 the r·z that is asked for, 4 one once it was reached: from then on iterations change nothing, so
-// the host may be late to stop them; 5 r·z at the start, 6 the checks until it was reached.
+// the host may be late to stop them; 5 r·z at the start, 6 the checks until it was reached, 7 the r·z at the start from which
+// on a solve is not taken: the last one has made things worse.
 #pragma once
 #include "vector.h"
 
@@ -38,9 +39,14 @@ KERNEL void gradient_start(int v, const vec *residual OF(count), vec *solution O
     left[v] = residual[v];
 }
 
-KERNEL void gradient_energy(int element, const float *partial OF(chunks), int chunks, float share,
-                            float *scalar OF(count + 6))
+// growth: by how much more than the last solve that was taken this one may begin with, unless `unlimited`. accepted: 1 once the
+// increment may be taken.
+KERNEL void gradient_energy(int element, const float *partial OF(chunks), int chunks, float share, float growth,
+                            int unlimited, int *accepted OF(count), float *scalar OF(count + 7))
 {
+    if (unlimited) scalar[element + 7] = int_as_float(0x7f800000);
+    else if (accepted[element]) scalar[element + 7] = growth * scalar[element + 5];
+    accepted[element] = 0;
     scalar[element] = scalar[element + 5] = total(partial, chunks);
     scalar[element + 6] = 0.0f;
     scalar[element + 2] = 0.0f;
@@ -48,10 +54,11 @@ KERNEL void gradient_energy(int element, const float *partial OF(chunks), int ch
     scalar[element + 4] = 0.0f;
 }
 
-KERNEL void gradient_check(int element, float *scalar OF(count + 6))
+KERNEL void gradient_check(int element, int *accepted OF(count), float *scalar OF(count + 7))
 {
     if (scalar[element + 4] == 0.0f) scalar[element + 6] += 1.0f;
     if (scalar[element] <= scalar[element + 3]) scalar[element + 4] = 1.0f;
+    accepted[element] = scalar[element + 4] == 1.0f && scalar[element + 5] <= scalar[element + 7];
 }
 
 KERNEL void step_length(int element, const float *partial OF(chunks), int chunks, float *scalar OF(count + 4))

@@ -113,6 +113,16 @@ KERNEL void free_way(int v, const vec *before OF(count), const vec *reached OF(c
     way[v] = held[v] ? make_vec(0.0f, 0.0f, 0.0f) : reached[v] - before[v];
 }
 
+// last: the increment that was taken last. accepted: whether this one is.
+KERNEL void take_increment(int v, const int *accepted OF(1), const vec *increment OF(count), vec *last OF(count),
+                           vec *x OF(count), vec *displacement OF(count))
+{
+    if (!accepted[0]) return;
+    last[v] = increment[v];
+    x[v] = x[v] + increment[v];
+    displacement[v] = displacement[v] + increment[v];
+}
+
 KERNEL void add_increment(int v, const vec *increment OF(count), vec *x OF(count), vec *displacement OF(count))
 {
     x[v] = x[v] + increment[v];

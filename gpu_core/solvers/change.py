@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..backend import Answer, Backend, launch
+from ..backend import Backend, launch
 from .parameters import ConvergenceCriteria
 from .solver import DivergenceError
 
@@ -32,28 +32,28 @@ class Change:
         first = np.append(np.concatenate(chunks), cloths[-1])
         start = np.cumsum([0, *(len(of) for of in chunks)])
         partial = backend.array(np.zeros((len(first) - 1, 4)))
-        sizes = backend.array(np.zeros((len(chunks), 4)))
+        self.sizes = backend.array(np.zeros((len(chunks), 4)))  #: (cloths, 4), see `change_total`
         self.launches = [
             launch(
                 "change_partial", len(partial), first=backend.array(first, np.int32), increment=increment,
                 displacement=displacement, coast=coast, partial=partial,
             ),
             launch(
-                "change_total", len(sizes), start=backend.array(start, np.int32),
-                vertices=backend.array(np.diff(cloths), np.int32), partial=partial, size=sizes,
+                "change_total", len(self.sizes), start=backend.array(start, np.int32),
+                vertices=backend.array(np.diff(cloths), np.int32), partial=partial, size=self.sizes,
             ),
         ]  # fmt: skip
-        self.look: Callable[[], Answer] = backend.look(sizes)
 
-    def size(self, answer: Answer) -> float:
-        """‖Δx‖ in m: the largest of a vertex, or the mean square root of a cloth over `mean_share` if that is more.
+    def size(self, sizes: npt.NDArray[np.float32]) -> float:
+        """‖Δx‖ in m, of what is in `sizes`: the largest of a vertex, or the mean square root of a cloth over
+        `mean_share` if that is more.
 
         Where a cloth's velocity changes by less than the tolerance in this step, Δx counts as many times more: a slide
         that begins must not look converged while it stands, nor may rest be made of what the iterations leave.
         Raises DivergenceError.
         """
         criteria = self.criteria
-        largest, mean, gain = answer().astype(np.float64).T[:3]
+        largest, mean, gain = sizes.astype(np.float64).T[:3]
         wanted = np.maximum(
             criteria.acceleration_share * gain / criteria.mean_share, criteria.finest_tolerance * self.step
         )

@@ -20,12 +20,18 @@ from ..elasticity.sheet import Sheet
 
 STILL_AIR = 0.5  #: m/s, u of the drag at small amplitudes: plates of 0.2 m that move at 0.03–0.1 m/s give 0.6–1.2
 
+#: Takes the increment if the system's `accepted` says so; gives what the host then sees of its `scalar`.
+Take = Callable[[], npt.NDArray[np.float32]]
+
 
 class Solve(NamedTuple):
     """One linear solve, bound to where x will be."""
 
-    begin: Callable[[], float]  #: sets the matrix up at x and may begin; returns r·M⁻¹r there, J (0: not known)
-    finish: Callable[[], None]  #: writes the increment
+    #: (take, number in its loop, unlimited): sets the matrix up at x, and may solve and take on trust; returns r·M⁻¹r
+    #: there, J (0: not known). Unless `unlimited`, nothing is taken where that is more than `growth` times what it was
+    #: in the last solve that was.
+    begin: Callable[[Take, int, bool], float]
+    finish: Callable[[Take], None]  #: solves, and takes unless that is done
 
 
 class Elastic:
@@ -70,7 +76,7 @@ class Elastic:
             forwarded=forwarded, still_air=STILL_AIR, h=self.h, gravity=self.gravity, gravity_share=gravity_share,
             adaptive=float(adaptive), displacement=displacement, inertial=inertial, guess=guess, z=z,
         )  # fmt: skip
-        self.backend.sequence([self.sheet.normals(start), target])()
+        self.backend.run([self.sheet.normals(start), target])
 
     def residual_launches(self, x: Any, z: Any, system: LinearSystem) -> list[Launch]:
         """Kernels that fill the system's residual (N, 4) = −∇(inertia + Ψ) at x, its ΔH and diag(H + ΔH); and the

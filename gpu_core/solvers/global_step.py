@@ -13,7 +13,7 @@ from ..backend import Backend, Launch, launch
 from ..contact.barrier import Contacts
 from ..elasticity.assembly import Assembly, off_diagonal
 from ..subspace.subspace import Subspace
-from .elastic import Solve
+from .elastic import Solve, Take
 from .parameters import SubspaceChoices
 
 Dense = npt.NDArray[np.float64]
@@ -48,6 +48,7 @@ class GlobalStep:
             xp.zeros((count, 4), xp.float32) for _ in range(4)
         )
         self.added = xp.zeros(count, xp.float32)  #: ΔH
+        self.scalar, self.accepted = xp.zeros(1, xp.float32), xp.ones(1, xp.int32)  #: every increment is taken
         self.triangle_block = None
         self.eigenvalues = modes.eigenvalues
         self.large = len(modes.eigenvalues)
@@ -67,7 +68,15 @@ class GlobalStep:
 
     def bind(self, x: Any, rest: Any, contacts: Contacts | None) -> Solve:
         """The global step at x (V, 4), to be called; contacts have already entered ΔH."""
-        return Solve(self._left if self._watched else lambda: 0.0, lambda: self.reuse(x, rest))
+
+        def begin(take: Take, number: int, unlimited: bool) -> float:
+            return self._left() if self._watched else 0.0
+
+        def finish(take: Take) -> None:
+            self.reuse(x, rest)
+            take()
+
+        return Solve(begin, finish)
 
     def _left(self) -> float:
         """r·D⁻¹r of the residual with D = diag(H + ΔH), J: what is left to gain, as one vertex alone would see it."""
@@ -108,7 +117,7 @@ class GlobalStep:
             chunk=CHUNK, chunks=self._chunks, partial=self._partial,
         )  # fmt: skip
         total = launch("restrict_total", rank, partial=self._partial, chunks=self._chunks, total=self._reduced)
-        self.backend.sequence([partial, total])()
+        self.backend.run([partial, total])
         return self.backend.host(self._reduced[:rank, :3]).astype(np.float64)
 
     def _prolong(self, q: Dense) -> None:
@@ -144,7 +153,7 @@ class GlobalStep:
                 "gram_partial", pairs * chunks, columns=columns, weight=self.added, touched=touched,
                 row_pair=self._row_pair, touches=count, chunk=CHUNK, chunks=chunks, partial=partial,
             )  # fmt: skip
-            backend.sequence([modes, syrk])()
+            backend.run([modes, syrk])
         sums = backend.host(partial).astype(np.float64).sum(axis=1)
         matrix = np.zeros((self.small, self.small))
         matrix[self._triangle[:, 0], self._triangle[:, 1]] = sums

@@ -56,6 +56,13 @@ class Iterate:
         """Kernel: x and displacement += increment (N, 4)."""
         return launch("add_increment", self.cloth, increment=increment, x=self.x, displacement=self.displacement)
 
+    def take(self, accepted: Any, increment: Any, last: Any) -> Launch:
+        """Kernel: the same, and last (N, 4) ← increment, if accepted (1,) int32."""
+        return launch(
+            "take_increment", self.cloth, accepted=accepted, increment=increment, last=last, x=self.x,
+            displacement=self.displacement,
+        )  # fmt: skip
+
     def move(self, motion: Any) -> None:
         """x and displacement += motion (N, 4) of the cloth, m."""
         self.displacement += motion

@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..backend import Answer, Backend, launch
+import numpy as np
+import numpy.typing as npt
+
+from ..backend import Backend
 from ..contact.barrier import Contacts
 from .change import Change
 from .elastic import Elastic
@@ -28,7 +31,7 @@ class Bound(NamedTuple):
     first: Callable[[], None]  #: sets the contacts' weights up
     residual: Callable[[], None]  #: adds the contacts to the elastic residual
     take: Callable[[], None]  #: the increment: x, and its change
-    age: Callable[[], None]  #: the contacts' weights, by partial CCD
+    age: Callable[[], None]  #: the contacts' weights, by partial CCD; nothing where `take` has that in it
 
 
 class Iterations:
@@ -52,7 +55,7 @@ class Iterations:
         self.change, self.momentum, self.rest = change, momentum, rest
         self._last = backend.xp.zeros_like(iterate.displacement)  #: (N, 4) what the last iteration added, m
         self._elastic_residual = backend.sequence(elastic.residual_launches(iterate.x, iterate.z, system))
-        self._add = iterate.add(system.increment)
+        self._look = backend.look(system.scalar, change.sizes)
         self._bound: dict[tuple[Contacts | None, int, int], Bound] = {}
 
     def warm_start(self) -> None:
@@ -60,7 +63,7 @@ class Iterations:
         if not isinstance(self.system, GlobalStep):
             return
         self.elastic.bending.turn(self.iterate.start)
-        add = self.backend.sequence([self._add])
+        add = self.backend.sequence([self.iterate.add(self.system.increment)])
         for _ in range(self.warm_iterations):
             self._elastic_residual()
             self.system.modal(self.iterate.x, self.rest)
@@ -68,37 +71,41 @@ class Iterations:
 
     def run(self, contacts: Contacts | None, report: StepReport) -> float:
         """Iterate until ‖Δx‖ falls below the tolerance; returns the last ‖Δx‖, m. Raises DivergenceError."""
-        backend, system, iterate = self.backend, self.system, self.iterate
-        solve, bound = system.bind(iterate.x, self.rest, contacts), self._bind(contacts)
-        change, least = 0.0, self.limits.min_iterations if contacts and report.outer == 0 else 1
-        unread: list[Answer] = []  # what the last iteration changed, until the host has to know
-        energy, retreats, done = float("inf"), 0, 0
+        iterate, limits, newton = self.iterate, self.limits, self.newton
+        solve, bound = self.system.bind(iterate.x, self.rest, contacts), self._bind(contacts)
+        least = limits.min_iterations if contacts and report.outer == 0 else 1
+        most_left, retreats = np.float32(np.inf), 0  # r·M⁻¹r from which on an increment has made things worse; J
+        residual_is_known = False
+        change, sizes = 0.0, np.zeros((0, 4), np.float32)
 
-        def settled() -> bool:
-            nonlocal change
-            change = self.change.size(unread.pop())
-            return change <= self.change.tolerance and done >= least
-
-        for k in range(self._most(report)):
-            self._elastic_residual()
-            if unread and settled():
-                break
-            bound.residual()
-            left = solve.begin()
-            if not left <= self.newton.growth * energy and retreats < self.newton.max_retreats:
-                self._retreat()
-                retreats += 1
-                continue
-            energy, retreats = left, 0
-            solve.finish()
+        def take() -> npt.NDArray[np.float32]:
+            nonlocal residual_is_known, sizes
             bound.take()
             bound.age()
+            answer = self._look()
+            if self.backend.asynchronous:  # the device has something to do while the host waits
+                self._elastic_residual()
+                residual_is_known = True
+            scalar, sizes = answer()
+            return scalar
+
+        for k in range(self._most(report)):
+            if not residual_is_known:
+                self._elastic_residual()
+            bound.residual()
+            may_retreat = retreats < newton.max_retreats
+            left = np.float32(solve.begin(take, k, k == 0 or not may_retreat))
+            if not left <= most_left and may_retreat:
+                self._retreat()
+                residual_is_known = False
+                retreats += 1
+                continue
+            most_left, retreats = np.float32(newton.growth) * left, 0
+            solve.finish(take)
             report.iterations += 1
-            done, unread = k + 1, [self.change.look()]
-            if not backend.ahead and settled():
+            change = self.change.size(sizes)
+            if change <= self.change.tolerance and k + 1 >= least:
                 break
-        if unread:
-            settled()
         if self.momentum:
             self.momentum.look(contacts)
             lacking = self.momentum.lacking(iterate.inertial, iterate.x, iterate.displacement)
@@ -111,8 +118,9 @@ class Iterations:
         self._elastic_residual()
         self._bind(contacts).residual()
         solve = self.system.bind(self.iterate.x, self.rest, contacts)
-        solve.begin()
-        solve.finish()
+        only_look = lambda: self._look()()[0]  # noqa: E731
+        solve.begin(only_look, 0, True)
+        solve.finish(only_look)
         return self.system.increment
 
     def _most(self, report: StepReport) -> int:
@@ -139,13 +147,15 @@ class Iterations:
 
     def _made(self, contacts: Contacts | None) -> Bound:
         system, iterate, sequence = self.system, self.iterate, self.backend.sequence
-        keep = launch("copy_vector", len(self._last), source=system.increment, to=self._last)
-        take = [keep, self._add, *self.change.launches]
+        take = [iterate.take(system.accepted, system.increment, self._last), *self.change.launches]
         if contacts is None:
             nothing = sequence([])
             return Bound(nothing, nothing, sequence(take), nothing)
         residual = contacts.residual_launches(
             iterate.x, iterate.start, system.residual, system.added, system.total_diagonal
         )
-        first, again = (contacts.partial_ccd(iterate.x, first=first) for first in (True, False))
-        return Bound(sequence([first]), sequence(residual), sequence(take), sequence([again]))
+        first = contacts.partial_ccd(iterate.x, first=True)
+        age = [contacts.partial_ccd(iterate.x, accepted=system.accepted)]
+        if self.backend.asynchronous:  # one graph
+            take, age = [*take, *age], []
+        return Bound(sequence([first]), sequence(residual), sequence(take), sequence(age))

@@ -221,7 +221,7 @@ def _system(
 
 def _newton(backend: Backend, assembly: Assembly, parameters: NdbParameters) -> NewtonStep:
     newton = parameters.newton
-    return NewtonStep(backend, assembly, newton.accuracy, newton.max_gradients, newton.multilevel)
+    return NewtonStep(backend, assembly, newton.accuracy, newton.max_gradients, newton.multilevel, growth=newton.growth)
 
 
 def _vertex_data(

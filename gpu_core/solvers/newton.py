@@ -9,34 +9,34 @@ a motion that meets almost none, and each local–global iteration moves by a th
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sparse
 
-from ..backend import Answer, Backend, Launch, launch
+from ..backend import Backend, Launch, launch
 from ..contact.barrier import Contacts
 from ..elasticity.assembly import Assembly
 from ..scene.mesh import Edges, edge_sides, edges_of
-from .elastic import Solve
+from .elastic import Solve, Take
+from .gradients import BATCH, GradientSolve
 from .multilevel import Multilevel, levels_of
 
 CHUNK = 256  #: vertices per partial sum of a dot product
-BATCH = 4  #: iterations between two checks of what is left
-MOST_AT_ONCE = 8  #: batches that are one graph
 
 
 class NewtonStep:
     """Holds K and the vectors of the gradients. Reads `residual`, writes `increment`; both (N, 4)."""
 
-    def __init__(self, backend: Backend, assembly: Assembly, accuracy: float, most: int, multilevel: bool) -> None:
+    def __init__(
+        self, backend: Backend, assembly: Assembly, accuracy: float, most: int, multilevel: bool, *, growth: float
+    ) -> None:
         """accuracy: share of the residual, in the preconditioner's norm, a solve may leave. most: of its iterations.
-        multilevel: or the vertices' own blocks alone as preconditioner."""
+        multilevel: or the vertices' own blocks alone as preconditioner. growth: see `Solve.begin`."""
         xp, count = backend.xp, assembly.vertices
         self.backend, self.vertices = backend, count
-        self.accuracy, self.batches, self.iterations = accuracy, -(-most // BATCH), 0
+        self.accuracy, self.batches, self.iterations, self._growth = accuracy, -(-most // BATCH), 0, growth
         edges = edges_of(assembly.triangles, count)
         near, far, diagonal = _split(assembly.constant, edges)
         self._rows = {
@@ -62,9 +62,8 @@ class NewtonStep:
             xp.zeros((count, 4), xp.float32) for _ in range(6)
         )
         self._chunks = -(-count // CHUNK)
-        self._partial, self._scalar = xp.zeros(self._chunks, xp.float32), xp.zeros(7, xp.float32)
-        self._look = backend.look(self._scalar)
-        self._wanted = 1  #: batches that the last solve needed
+        self._partial = xp.zeros(self._chunks, xp.float32)
+        self.scalar, self.accepted = xp.zeros(8, xp.float32), xp.zeros(1, xp.int32)  #: see `conjugate_gradient.h`
         self._bound: dict[tuple[Contacts | None, int, float], Solve] = {}  #: contacts, their generation, accuracy
         self._no_contacts = ContactBlocks(
             xp.zeros(1, xp.int32), xp.zeros(count + 1, xp.int32), xp.zeros(count + 1, xp.int32), xp.zeros(4, xp.int32),
@@ -85,54 +84,19 @@ class NewtonStep:
         return self._bound[key]
 
     def _solve(self, contacts: Contacts | None) -> Solve:
-        start, iteration = self._launches(contacts)
-        check = launch("gradient_check", 1, scalar=self._scalar)
-        prepare, batch = self.backend.sequence(start), [*iteration * BATCH, check]
-        batches = [self.backend.sequence(batch * 2**power) for power in range(MOST_AT_ONCE.bit_length())]
-        looks: deque[Answer] = deque()
-        begun, done = 0, False
+        """Counts its iterations."""
+        (start, iteration), (unlimited, _) = (self._launches(contacts, unlimited=free) for free in (False, True))
+        solve = GradientSolve(
+            self.backend, {False: start, True: unlimited}, iteration, self.scalar, self.accepted, self.batches
+        )
 
-        def go_on(count: int) -> None:
-            """Begin so many batches more, and look at what they leave."""
-            nonlocal begun
-            begun += count
-            for power in reversed(range(len(batches))):
-                while count >= 2**power:
-                    batches[power]()
-                    count -= 2**power
-            looks.append(self._look())
+        def finish(take: Take) -> None:
+            solve.finish(take)
+            self.iterations += solve.iterations
 
-        def read() -> npt.NDArray[Any]:
-            nonlocal done
-            seen = looks.popleft()()
-            done, self._wanted = bool(seen[4]), int(seen[6])
-            return seen
+        return Solve(solve.begin, finish)
 
-        def begin() -> float:
-            nonlocal begun, done
-            begun, done = 0, False
-            looks.clear()
-            prepare()
-            if not self.backend.ahead:
-                return float(self._look()()[5])
-            # As many as the last solve needed but one, and more without waiting for what they have left: the increment
-            # counts only once `finish` is called, and what is done beyond the accuracy changes nothing.
-            go_on(min(max(1, self._wanted - 1), self.batches))
-            for _ in range(self.backend.ahead):
-                go_on(1)
-            return float(read()[5])
-
-        def finish() -> None:
-            while not done and (begun < self.batches or looks):
-                if begun < self.batches:
-                    go_on(1)
-                if len(looks) > self.backend.ahead or begun >= self.batches:
-                    read()
-            self.iterations += BATCH * (self._wanted if done else begun)
-
-        return Solve(begin, finish)
-
-    def _launches(self, contacts: Contacts | None) -> tuple[list[Launch], list[Launch]]:
+    def _launches(self, contacts: Contacts | None, *, unlimited: bool = True) -> tuple[list[Launch], list[Launch]]:
         """Kernels that set K and its preconditioner up at x, and those of one iteration."""
         count, room = self.vertices, contacts.capacity if contacts else 0
         touching = ContactBlocks.of(contacts) if contacts else self._no_contacts
@@ -146,7 +110,7 @@ class NewtonStep:
         blocks = self._multilevel.block_launches(self._columns, {**gathered, **pressed} if contacts else None, count)
         precondition = self._multilevel.launches(self._inverse, self._left, self._preconditioned)
         turn = launch(
-            "next_direction", count, scalar=self._scalar, preconditioned=self._preconditioned, p=self._direction
+            "next_direction", count, scalar=self.scalar, preconditioned=self._preconditioned, p=self._direction
         )
         iteration = [
             launch(
@@ -160,7 +124,7 @@ class NewtonStep:
             ),
             *self._dot(self._direction, self._product, "step_length"),
             launch(
-                "gradient_step", count, scalar=self._scalar, p=self._direction, product=self._product,
+                "gradient_step", count, scalar=self.scalar, p=self._direction, product=self._product,
                 solution=self.increment, left=self._left,
             ),
             *precondition,
@@ -179,15 +143,18 @@ class NewtonStep:
                 p=self._direction,
             ),
             *precondition,
-            *self._dot(self._left, self._preconditioned, "gradient_energy", share=self.accuracy**2),
+            *self._dot(
+                self._left, self._preconditioned, "gradient_energy", share=self.accuracy**2, growth=self._growth,
+                unlimited=int(unlimited), accepted=self.accepted,
+            ),
             turn,
         ], iteration  # fmt: skip
 
-    def _dot(self, a: Any, b: Any, use: str, **options: float) -> list[Launch]:
+    def _dot(self, a: Any, b: Any, use: str, **options: Any) -> list[Launch]:
         """a·b, and what the kernel `use` makes of it."""
         return [
             launch("dot_partial", self._chunks, a=a, b=b, vertices=self.vertices, chunk=CHUNK, partial=self._partial),
-            launch(use, 1, partial=self._partial, chunks=self._chunks, **options, scalar=self._scalar),
+            launch(use, 1, partial=self._partial, chunks=self._chunks, **options, scalar=self.scalar),
         ]
 
 

@@ -42,7 +42,7 @@ class Outcome:
         velocity, share = self._velocity(before, x)
         report.heated = self._heated(before, x, velocity)
         forwarded = self._forwarded(x, contacts)
-        report.contacts = contacts.active if contacts else 0
+        report.touching = contacts
         return NdbState(x, velocity, share, forwarded, ages, self.elastic.remember(x, report.converged))
 
     def _velocity(self, before: NdbState, x: Any) -> tuple[Any, Any]:

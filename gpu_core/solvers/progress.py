@@ -63,6 +63,6 @@ class Progress:
             self._share[:] = self._whole if share is None else share
             self._shortened = share is not None
         self._measure()
-        bits = self._look()()
+        (bits,) = self._look()()
         cut, moved = bits[:2].view(np.float32)
         return Seen(float(cut), float(moved), bool(bits[2]), bool(bits[3]))

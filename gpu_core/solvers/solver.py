@@ -24,12 +24,17 @@ class StepReport:
 
     iterations: int = 0  #: linear solves
     outer: int = 0  #: full CCDs after the first
-    contacts: int = 0  #: active pairs at the end
+    touching: Any = None  #: the contacts at the end, until the next step; None where there are none
     converged: bool = False
     arrived: bool = True  #: colliders and hard pins reached their pose
     strained: bool = False  #: some triangle is far beyond its strain limit
     heated: bool = False  #: cloth that nothing holds has more energy than before
     late: Any = None  #: indices of the vertices of colliders and pins that had no room to arrive; None where all had
+
+    @property
+    def contacts(self) -> int:
+        """Active pairs at the end. Waits for the device."""
+        return self.touching.active if self.touching else 0
 
 
 class State(Protocol):

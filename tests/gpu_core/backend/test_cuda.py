@@ -65,7 +65,7 @@ def test_a_look_has_what_was_there_when_it_was_taken(cuda):
         cuda.look(x),
     )
     answers = [(add(), look())[1], (add(), look())[1]]
-    assert [float(answer()[-1, 0]) for answer in answers] == [100.0, 200.0]
+    assert [float(answer()[0][-1, 0]) for answer in answers] == [100.0, 200.0]
 
 
 def test_the_drape_is_the_one_of_the_cpu_until_folds_are_chance(baked):

@@ -43,7 +43,7 @@ def rough():
 @pytest.mark.parametrize("energy", ENERGIES, ids=lambda energy: energy.name)
 def test_the_force_is_what_the_energy_loses_on_the_way(energy, rough):
     assembly, x = rough
-    system = NewtonStep(cpu, assembly, 1e-5, 10, multilevel=False)
+    system = NewtonStep(cpu, assembly, 1e-5, 10, multilevel=False, growth=2.0)
     elastic = Elastic(cpu, assembly, 1 / 192, (0, 0, 0), CHOICES)
     (one,) = [item for item in elastic.energies if isinstance(item, energy)]
     one.resume(one.memory(vectors(x)))

@@ -82,6 +82,12 @@ TYPES = {
 ENTRIES = r"\.visible \.entry (\w+)\((.*?)\)\n(?:\.\w+.*\n)*\{\n(.*?)\n\}"
 SPECIAL = {"%tid.x": "tid", "%ctaid.x": "ctaid", "%ntid.x": "ntid"}
 #: Suffixes that change nothing here.
+#: Atomics on integers: the order does not change the result.
+ATOMICS = {
+    "atom.global.min.s32": "if (v < *t) *t = v;",
+    "atom.global.max.s32": "if (v > *t) *t = v;",
+    "atom.global.add.u32": "*t += v;",
+}
 IMPLIED = re.compile(r"\.(ftz|rn|lo|shiftamt)\b|(?<=^rcp)\.approx|(?<=^cvta)\.[\w.]+")
 
 
@@ -193,10 +199,9 @@ def _instruction(opcode: str, arguments: list[str], places: dict[str, int]) -> s
         return f"{arguments[0][1:]} = *({TYPES[kind]} *)a[{places[arguments[1].strip('[]')]}];"
     if name.startswith(("ld.", "st.")):
         return _memory(name, kind, {"global": "at", "local": "own"}[space], arguments)
-    if name in ("atom.global.min", "atom.global.max") and kind == "s32":
-        sign = "<" if name.endswith("min") else ">"
+    if opcode in ATOMICS:
         start = f"int32_t *t = at<int32_t>({_address(arguments[1])}, 1), v = {_operand(arguments[2], kind)}"
-        return f"{{ {start}; {arguments[0][1:]} = *t; if (v {sign} *t) *t = v; }}"
+        return f"{{ {start}; {arguments[0][1:]} = *t; {ATOMICS[opcode]} }}"
     return f"{arguments[0][1:]} = {_value(IMPLIED.sub('', name), kind, arguments)};"
 
 
