@@ -126,7 +126,8 @@ def scroll_preferences() -> None:
     its_area = its_window.screen.areas[0]
     its_region = next(region for region in its_area.regions if region.type == "WINDOW")
     with bpy.context.temp_override(window=its_window, area=its_area, region=its_region):
-        bpy.ops.view2d.scroll_down(deltay=its_window.height)
+        for _ in range(its_window.height):
+            bpy.ops.view2d.scroll_down()
 
 
 def open_panels() -> None:

@@ -3,22 +3,24 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
 from taffeta.tests.gui.drape import Drape
 from taffeta.tests.gui.ellipsis import cuts, glyph
 from taffeta.tests.gui.test_first_minute_in_the_window import PLANE_OVER_SUZANNE
-from taffeta.tests.gui.window import Window
+from taffeta.tests.gui.window import PATIENCE, Window
 
 SIZE = 1920, 2000  #: pixels; higher than such a screen, so that all panels are seen without scrolling
 PROPERTIES, SIDEBAR = ("PROPERTIES", "WINDOW"), ("VIEW_3D", "UI")
 FEW = 3  #: frames
+MANY = 5000  #: pixels
 Seen = set[tuple[int, int]]
 
 TROUBLES = """
@@ -68,19 +70,31 @@ def cloth(wide: Window, sample: Path, request: pytest.FixtureRequest) -> Drape:
 @pytest.fixture
 def seen(wide: Window, pictures: Path, request: pytest.FixtureRequest) -> Callable[..., Seen]:
     """Where texts are cut now, in one region or on the whole screen, which is kept as a picture."""
-    dots, number = glyph(wide), itertools.count()
+    dots, kept = glyph(wide), list[Image.Image]()
 
-    def look(region: tuple[str, str] | None = None) -> Seen:
-        name = "_".join([request.function.__name__, *(region or ["SCREEN"]), str(next(number))])
+    def look(region: tuple[str, str] | None = None, new: bool = False) -> Seen:
+        """new: wait until something has come up since the picture before."""
         if region is not None:
             wide.point_at("VIEW_3D", "WINDOW")  # no button is lit up, and no tooltip comes
         wide.redraw()
-        wide.screenshot(path := pictures / f"{name}.png")
-        with Image.open(path) as screen:
-            left, top, width, height = wide.ask(f"rectangle{region}") if region else (0, 0, *SIZE)
-            return cuts(screen.crop((left, top, left + width, top + height)), dots)
+        path = pictures / f"{request.function.__name__}_{len(kept)}.png"
+        end = time.monotonic() + PATIENCE
+        while True:
+            wide.screenshot(path)
+            screen = Image.open(path).convert("RGB")
+            if not new or differ(kept[-1], screen):
+                break
+            assert time.monotonic() < end, "nothing comes up"
+        kept.append(screen)
+        left, top, width, height = wide.ask(f"rectangle{region}") if region else (0, 0, *SIZE)
+        return cuts(screen.crop((left, top, left + width, top + height)), dots)
 
     return look
+
+
+def differ(before: Image.Image, after: Image.Image) -> bool:
+    """Is there something else on the screen, more than a number or a cursor?"""
+    return int((np.asarray(before) != np.asarray(after)).any(axis=2).sum()) > MANY
 
 
 def bake(cloth: Drape) -> None:
@@ -128,11 +142,13 @@ def test_no_text_is_cut_on_a_baked_cloth(cloth, cut, seen):
 
 def test_no_text_is_cut_while_a_bake_runs(cloth, cut, seen):
     cut()  # what Blender cuts is known before
+    before = seen()
     cloth.window.do("bpy.context.scene.frame_end = 2000")
     cloth.window.do("with in_region('VIEW_3D', 'UI'): bpy.ops.taffeta.bake('INVOKE_DEFAULT')")
     cloth.until_baked(1)
     assert not cut()
     assert not seen(SIDEBAR)
+    assert not seen() - before  # in the status bar
     cloth.window.do("session().tell(session().Happening.CANCEL)")
     assert cloth.until_over().startswith("Cancelled")
 
@@ -169,8 +185,9 @@ def test_no_text_is_cut_of_what_is_asked(cloth, seen):
     before = seen()
     for name in ("bake", "free"):
         cloth.window.do(f"with in_region('VIEW_3D', 'WINDOW'): bpy.ops.taffeta.{name}('INVOKE_DEFAULT')")
-        assert not seen() - before
+        assert not seen(new=True) - before
         cloth.window.press("Escape")
+        seen(new=True)
 
 
 def test_no_text_is_cut_of_what_quick_cloth_lets_one_change(wide, seen):
@@ -182,13 +199,13 @@ def test_no_text_is_cut_of_what_quick_cloth_lets_one_change(wide, seen):
     wide.redraw()
     before = seen()
     wide.press("F9")
-    assert not seen() - before
+    assert not seen(new=True) - before
     wide.press("Escape")
 
 
 def test_no_text_of_ours_is_cut_in_the_preferences(wide, seen):
     before = seen()
     wide.do("show_preferences()")
-    assert not seen() - before
+    assert not seen(new=True) - before
     wide.do("scroll_preferences()")
-    assert not seen() - before
+    assert not seen(new=True) - before
