@@ -120,6 +120,17 @@ def show_preferences() -> None:
     bpy.ops.preferences.addon_expand(module="bl_ext.user_default.taffeta")
 
 
+def preferences_rectangle() -> tuple[int, int, int, int]:
+    """(left, top, width, height) of the window of preferences on the screen, pixels from its upper left corner."""
+    found = bpy.context.window_manager.windows[-1]
+    return found.x, window().height - found.y - found.height, found.width, found.height
+
+
+def graphics_card():
+    """The add-on's module of the graphics card in the preferences."""
+    return sys.modules["bl_ext.user_default.taffeta.addon.interface.gpu_preferences"]
+
+
 def scroll_preferences() -> None:
     """To their end."""
     its_window = bpy.context.window_manager.windows[-1]
