@@ -174,11 +174,13 @@ def draw_check(layout: bpy.types.UILayout) -> bpy.types.UILayout:
 
 def draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bpy.types.Object) -> None:
     """What the solver said of the last frame, the certificate of the current one, and the frames that are not clean."""
-    if session.state().busy:
+    running = session.state().busy
+    if running:
         _draw_statistics(layout, session.state())
     certificates = status.held(cloth).certificates
     if not certificates:
-        layout.label(text="No frame has been baked")
+        if not running:
+            layout.label(text="No frame has been baked")
         return
     index = context.scene.frame_current - certificates[0].frame
     if 0 <= index < len(certificates):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ..cache import frames
+from .greyed import busy
 from .physics import ClothPanel, message
 
 
@@ -14,11 +15,12 @@ class TAFFETA_PT_finalise(ClothPanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
-        error = frames.trouble(context.scene, context.object)
-        if error is not None:
-            message(self.layout, context, str(error), "ERROR")
+        occupied = busy(context)
+        obstacle = occupied or str(frames.trouble(context.scene, context.object) or "")
+        if obstacle:
+            message(self.layout, context, obstacle, "INFO" if occupied else "ERROR")
         column = self.layout.column()
-        column.enabled = error is None
+        column.enabled = not obstacle
         row = column.row(align=True)
         row.operator("taffeta.to_shape_keys", text="To Shape Keys", icon="SHAPEKEY_DATA")
         row.operator("taffeta.to_shape_keys", text="To Absolute Keys").absolute = True

@@ -79,7 +79,7 @@ def draw_running(layout: bpy.types.UILayout, state: LiveState) -> None:
         layout.label(text="Let Go", icon="MOUSE_LMB")
     else:
         layout.label(text="Pull Cloth", icon="MOUSE_LMB_DRAG")
-        layout.label(text="End", icon="EVENT_ESC")
+        layout.label(text="  End", icon="EVENT_ESC")  # the key is drawn wider than an icon
 
 
 CLASSES = (

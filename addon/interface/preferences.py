@@ -13,12 +13,14 @@ from ..device.info import versions
 from ..device.self_test import SelfTest, lines, passed
 from .greyed import Greyed
 from .manual_map import MANUAL
+from .physics import message
 
 INSTALLS = manifest.installs()
 if INSTALLS:
     from . import gpu_preferences
 
 NEEDED = ("numpy", "scipy", "filelock")  #: beside what Blender brings
+WRITTEN = {"numpy": "NumPy", "scipy": "SciPy", "bpy": "bpy"}  #: names that are more than capitalised
 TICK = 0.1  #: s between two looks at the running test
 ROOT_PACKAGE = __package__.rsplit(".", 2)[0]  # what Blender knows the extension by
 
@@ -86,15 +88,14 @@ class TAFFETA_AP_preferences(bpy.types.AddonPreferences):
     )
 
     def draw(self, context: bpy.types.Context) -> None:
-        draw_verdict(self.layout.column())
-        draw_self_test(self.layout.column())
+        draw_verdict(self.layout.column(), context)
+        draw_self_test(self.layout.column(), context)
         draw_graphics_card(self.layout.box().column(), context, self)
 
 
-def draw_verdict(layout: bpy.types.UILayout) -> None:
+def draw_verdict(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Whether Taffeta works on this machine, as far as is known; and where to read on."""
-    text, icon = verdict()
-    layout.label(text=text, icon=icon)
+    message(layout, context, *verdict())
     layout.operator("wm.url_open", text="Open Manual", icon="HELP").url = f"{MANUAL.as_uri()}/install.md"
     layout.operator("taffeta.copy_report", text="Copy Report for a Bug", icon="URL")
 
@@ -114,7 +115,7 @@ def verdict() -> tuple[str, str]:
     return f"Does not work: {failed[0] if failed else 'the self-test did not begin'}", "ERROR"
 
 
-def draw_self_test(column: bpy.types.UILayout) -> None:
+def draw_self_test(column: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Versions, the button, and what the last test saw."""
     for text in _versions:
         column.label(text=text)
@@ -127,7 +128,7 @@ def draw_self_test(column: bpy.types.UILayout) -> None:
     if _test.answer["device"]:
         column.label(text=_test.answer["device"])
     for well, text in lines(_test.answer):
-        column.label(text=text, icon="CHECKMARK" if well else "ERROR")
+        message(column, context, text, "CHECKMARK" if well else "ERROR")
 
 
 def draw_graphics_card(
@@ -150,7 +151,7 @@ CLASSES = (TAFFETA_OT_self_test, TAFFETA_AP_preferences)
 
 
 def register() -> None:
-    _versions[:] = [f"{name} {value}" for name, value in versions().items() if value]
+    _versions[:] = [f"{WRITTEN.get(name, name.capitalize())} {value}" for name, value in versions().items() if value]
     for item in CLASSES:
         bpy.utils.register_class(item)
 

@@ -110,10 +110,11 @@ class TAFFETA_PT_sidebar_checks(ClothSidebarPanel, bpy.types.Panel):
 
 
 def _draw_mends(layout: bpy.types.UILayout, context: bpy.types.Context, trouble: Trouble) -> None:
-    """Buttons that select what a trouble is about, and that put it right."""
+    """Buttons that select what a trouble is about, and that put it right, which has the row's width for its words."""
     row = layout.row(align=True)
     if trouble.name in context.scene.objects:
-        row.operator("taffeta.select", text="Select", icon="RESTRICT_SELECT_OFF").name = trouble.name
+        text = "" if trouble.mend else "Select"
+        row.operator("taffeta.select", text=text, icon="RESTRICT_SELECT_OFF").name = trouble.name
     if trouble.mend:
         button = row.operator("taffeta.mend", text=MENDS[trouble.mend][0], icon="MODIFIER")
         button.name, button.how = trouble.name, trouble.mend

@@ -11,15 +11,24 @@ from ..live import session as live
 from .bake_panels import draw_check, draw_progress
 from .live_panels import draw_running
 
+BAR = 16.0  #: button heights: room for “1999 / 2000 frames  1:01:18 left”, and two buttons
+
 
 def draw(header: bpy.types.Header, context: bpy.types.Context) -> None:
     """Live ends where a bake begins."""
     if session.current is not None:
-        draw_progress(header.layout, session.state())
+        draw_progress(_bar(header), session.state())
     elif checking.current is not None:
-        draw_check(header.layout)
+        draw_check(_bar(header))
     elif live.current is not None:
         draw_running(header.layout, live.state())
+
+
+def _bar(header: bpy.types.Header) -> bpy.types.UILayout:
+    """A part of the header that is wide enough: by itself Blender gives a progress ten letters."""
+    row = header.layout.row()
+    row.ui_units_x = BAR
+    return row
 
 
 def register() -> None:

@@ -114,8 +114,8 @@ class ClothProperties(bpy.types.PropertyGroup):
         options=UNKEYED,
     )
     stretch_warp: FloatProperty(
-        name="Stretch Warp (N/m)",
-        description="Tensile stiffness along the warp, the U direction of the active UV map",
+        name="Warp (N/m)",
+        description="Tensile stiffness along the warp, the U direction of the active UV map: against being stretched",
         default=Material.stretch_warp,
         min=1.0e-3,
         soft_min=30.0,
@@ -125,8 +125,8 @@ class ClothProperties(bpy.types.PropertyGroup):
         options=UNKEYED,
     )
     stretch_weft: FloatProperty(
-        name="Stretch Weft (N/m)",
-        description="Tensile stiffness across the warp",
+        name="Weft (N/m)",
+        description="Tensile stiffness across the warp: against being stretched",
         default=Material.stretch_weft,
         min=1.0e-3,
         soft_min=30.0,
@@ -181,8 +181,8 @@ class ClothProperties(bpy.types.PropertyGroup):
         options=UNKEYED,
     )
     bend_friction: FloatProperty(
-        name="Bend Friction (N)",
-        description="Moment per width at which yarns slide on each other",
+        name="Hysteresis (N)",
+        description="Moment per width at which yarns slide on each other: half the width of the loop in bending",
         default=COTTON.bend_friction,
         min=0.0,
         soft_max=1.0e-2,
@@ -190,7 +190,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         options=UNKEYED,
     )
     bend_friction_milli: FloatProperty(
-        name="Bend Friction (mN)",
+        name="Hysteresis (mN)",
         description="How hard yarns rub when the cloth bends: it hangs stiffer, comes to rest sooner and keeps its "
         "folds. 0.5 to 1 in denim; 0 is a cloth that springs back",
         min=0.0,

@@ -15,6 +15,7 @@ class RecordingLayout:
     shown: list[tuple[str, str]] = field(default_factory=list)
     use_property_split: bool = False
     use_property_decorate: bool = True
+    ui_units_x: float = 0.0
 
     def row(self, align: bool = False) -> RecordingLayout:
         return self

@@ -50,11 +50,17 @@ def without_binary_wheels(package: Path, path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def window(version: str, debian: Path, package: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
-    """Blender, with the zip that `make extension` builds installed in it."""
+def installable(version: str, package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The zip that `make extension` builds, as this Blender takes it."""
     if version in OTHER_PYTHON:
-        package = without_binary_wheels(package, tmp_path_factory.mktemp("dist") / package.name)
-    window = Window(debian, package, tmp_path_factory.mktemp("shared"))
+        return without_binary_wheels(package, tmp_path_factory.mktemp("dist") / package.name)
+    return package
+
+
+@pytest.fixture(scope="session")
+def window(debian: Path, installable: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
+    """Blender, with the zip installed in it."""
+    window = Window(debian, installable, tmp_path_factory.mktemp("shared"))
     yield window
     window.close()
 

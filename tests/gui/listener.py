@@ -13,11 +13,15 @@ import traceback
 from multiprocessing.connection import Listener
 from pathlib import Path
 
+import blf
 import bpy
+import gpu
 import numpy as np
 from bpy_extras.view3d_utils import location_3d_to_region_2d
+from mathutils import Matrix
 
 INTERVAL = 0.02  #: s
+GLYPH = 20  #: pixels, more than a letter of the interface is high and wide
 
 connection = Listener(sys.argv[-1]).accept()
 ticks: list[tuple[float, float]] = []  #: s on the monotonic clock, and `queued()`
@@ -107,6 +111,36 @@ def show_physics() -> None:
         area("PROPERTIES").spaces.active.context = "PHYSICS"
 
 
+def show_preferences() -> None:
+    """Blender's window of preferences, with ours."""
+    bpy.context.preferences.active_section = "ADDONS"
+    bpy.context.window_manager.addon_search = "Taffeta"
+    with in_region("VIEW_3D", "WINDOW"):
+        bpy.ops.screen.userpref_show("INVOKE_DEFAULT")
+    bpy.ops.preferences.addon_expand(module="bl_ext.user_default.taffeta")
+
+
+def preferences_rectangle() -> tuple[int, int, int, int]:
+    """(left, top, width, height) of the window of preferences on the screen, pixels from its upper left corner."""
+    found = bpy.context.window_manager.windows[-1]
+    return found.x, window().height - found.y - found.height, found.width, found.height
+
+
+def graphics_card():
+    """The add-on's module of the graphics card in the preferences."""
+    return sys.modules["bl_ext.user_default.taffeta.addon.interface.gpu_preferences"]
+
+
+def scroll_preferences() -> None:
+    """To their end."""
+    its_window = bpy.context.window_manager.windows[-1]
+    its_area = its_window.screen.areas[0]
+    its_region = next(region for region in its_area.regions if region.type == "WINDOW")
+    with bpy.context.temp_override(window=its_window, area=its_area, region=its_region):
+        for _ in range(its_window.height):
+            bpy.ops.view2d.scroll_down()
+
+
 def open_panels() -> None:
     """Let every panel of the add-on be open when it is drawn for the first time."""
     extension = sys.modules["bl_ext.user_default.taffeta"]
@@ -115,6 +149,25 @@ def open_panels() -> None:
     for panel in panels:
         panel.bl_options = getattr(panel, "bl_options", set()) - {"DEFAULT_CLOSED"}
     extension.register()
+
+
+def ellipsis() -> bytes:
+    """“…” as the interface writes it, white on black: (GLYPH, GLYPH) uint8, from the bottom up."""
+    preferences = bpy.context.preferences
+    screen = gpu.types.GPUOffScreen(GLYPH, GLYPH)
+    with screen.bind(), gpu.matrix.push_pop(), gpu.matrix.push_pop_projection():
+        target = gpu.state.active_framebuffer_get()
+        target.clear(color=(0.0, 0.0, 0.0, 1.0))
+        gpu.matrix.load_identity()
+        scale = 2 / GLYPH
+        gpu.matrix.load_projection_matrix(Matrix.Translation((-1, -1, 0)) @ Matrix.Diagonal((scale, scale, 1, 1)))
+        blf.size(0, preferences.ui_styles[0].widget.points * preferences.system.ui_scale)
+        blf.color(0, 1.0, 1.0, 1.0, 1.0)
+        blf.position(0, GLYPH // 4, GLYPH // 4, 0)
+        blf.draw(0, "…")
+        drawn = target.read_color(0, 0, GLYPH, GLYPH, 4, 0, "UBYTE")
+    screen.free()
+    return np.array(drawn.to_list(), np.uint8)[..., 0].tobytes()
 
 
 def column_of(frame: int) -> int:

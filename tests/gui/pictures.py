@@ -7,6 +7,7 @@ As root, on Debian, with debootstrap.
 from __future__ import annotations
 
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ SIZE = 2300, 2500  #: pixels; Properties has room for every panel, with its labe
 CORNER = 12  #: pixels; the height in which an editor's lower corners are round
 MARGIN = 8  #: pixels below the last panel
 COLOURS = 256
+A_MOMENT = 2.0  #: s, in which a second window is drawn, and smooth scrolling ends
 
 
 def main() -> None:
@@ -32,11 +34,11 @@ def main() -> None:
         window = Window(prepare("4.3"), build(machine(), shared / "dist"), shared, SIZE)
         try:
             show_all(window)
-            window.screenshot(shared / "screen.png")
-            screen = Image.open(shared / "screen.png").convert("RGB")
+            screen = seen(window)
             for picture, region in SHOWN.items():
-                panels = filled(cut(screen, window.ask(f"rectangle{region}")))
-                panels.quantize(COLOURS, dither=Image.Dither.NONE).save(FOLDER / f"{picture}.png", optimize=True)
+                save(filled(cut(screen, window.ask(f"rectangle{region}"))), picture)
+            show_preferences(window)
+            save(cut(seen(window), window.ask("preferences_rectangle()")), "preferences")
         finally:
             window.close()
 
@@ -53,6 +55,26 @@ def show_all(window: Window) -> None:
     window.do("bpy.context.scene.frame_set(bpy.context.scene.frame_end)")
     window.point_at("VIEW_3D", "WINDOW")  # no button is lit up, and no tooltip comes
     window.redraw()
+
+
+def show_preferences(window: Window) -> None:
+    """After a look for a graphics card, down to the last button."""
+    window.do("bpy.ops.taffeta.gpu_look()")
+    window.until("graphics_card()._question is None")
+    window.do("show_preferences()")
+    time.sleep(A_MOMENT)
+    window.do("scroll_preferences()")
+    time.sleep(A_MOMENT)
+
+
+def seen(window: Window) -> Image.Image:
+    with tempfile.NamedTemporaryFile(suffix=".png") as file:
+        window.screenshot(Path(file.name))
+        return Image.open(file.name).convert("RGB")
+
+
+def save(picture: Image.Image, name: str) -> None:
+    picture.quantize(COLOURS, dither=Image.Dither.NONE).save(FOLDER / f"{name}.png", optimize=True)
 
 
 def cut(screen: Image.Image, rectangle: tuple[int, int, int, int]) -> Image.Image:

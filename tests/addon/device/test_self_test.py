@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import sys
-from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -17,6 +16,7 @@ from taffeta.gpu_core import self_test as simulated
 from taffeta.gpu_core.backend.cpu import CpuBackend
 from taffeta.gpu_core.backend.signatures import signatures
 from taffeta.gpu_core.simulator import SolverError
+from taffeta.tests.addon.recording_layout import RecordingLayout
 
 
 class Faulty(CpuBackend):
@@ -66,12 +66,10 @@ def test_the_ball_is_closed_and_round():
 
 
 def test_the_preferences_show_versions_and_each_check(scene):
-    shown: list[str] = []
-    layout = SimpleNamespace(
-        label=lambda text, icon="NONE": shown.append(text), operator=lambda name, icon: shown.append(name)
-    )
+    layout = RecordingLayout()
     assert bpy.ops.taffeta.self_test() == {"FINISHED"}
-    preferences.draw_self_test(layout)
-    assert any(text.startswith("taffeta ") for text in shown)
-    assert "taffeta.self_test" in shown
-    assert any(text.startswith("no intersection: 0") for text in shown)
+    preferences.draw_self_test(layout, bpy.context)
+    assert "Taffeta " in layout.texts()
+    assert "NumPy " in layout.texts()
+    assert ("operator", "taffeta.self_test") in layout.shown
+    assert "no intersection: 0" in layout.texts()

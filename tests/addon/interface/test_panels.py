@@ -157,6 +157,7 @@ def test_a_running_bake_shows_what_the_solver_reports(draw, make_cloth, monkeypa
     ):
         assert expected in layout.texts()
     assert ("operator", "taffeta.pause") in layout.shown
+    assert "No frame has been baked" not in layout.texts()
 
 
 def test_a_paused_bake_can_go_on_from_the_same_button(draw, make_cloth, monkeypatch):
