@@ -19,6 +19,7 @@ from .iterate import Iterate
 from .momentum import Momentum
 from .newton import NewtonStep
 from .parameters import NdbParameters
+from .rate import Rate
 from .solver import StepReport
 
 
@@ -44,12 +45,14 @@ class Iterations:
         change: Change,
         momentum: Momentum | None,
         rest: Any,
+        rate: Rate | None = None,
     ) -> None:
-        """rest: (N, 4) rest positions, m. change: reads `system.increment`."""
+        """rest: (N, 4) rest positions, m. change: reads `system.increment`. rate: by which the iterations are judged,
+        where others go on if it does not do; None = by ‖Δx‖."""
         self.backend, self.elastic, self.system, self.iterate = backend, elastic, system, iterate
         self.limits, self.newton, self.damping = parameters.limits, parameters.newton, parameters.oscillation
         self.warm_iterations = parameters.subspace.warm_iterations
-        self.change, self.momentum, self.rest = change, momentum, rest
+        self.change, self.momentum, self.rest, self.rate = change, momentum, rest, rate
         self._last = backend.xp.zeros_like(iterate.displacement)  #: (N, 4) what the last iteration added, m
         self._elastic_residual = backend.sequence(elastic.residual_launches(iterate.x, iterate.z, system))
         self._add = iterate.add(system.increment)
@@ -67,19 +70,25 @@ class Iterations:
             add()
 
     def run(self, contacts: Contacts | None, report: StepReport) -> float:
-        """Iterate until ‖Δx‖ falls below the tolerance; returns the last ‖Δx‖, m. Raises DivergenceError."""
+        """Iterate until ‖Δx‖, or the error that the rate tells, falls below the tolerance; returns the last of it, m.
+        Raises DivergenceError."""
         backend, system, iterate = self.backend, self.system, self.iterate
         solve, bound = system.bind(iterate.x, self.rest, contacts), self._bind(contacts)
         change, least = 0.0, self.limits.min_iterations if contacts and report.outer == 0 else 1
         unread: list[Answer] = []  # what the last iteration changed, until the host has to know
-        energy, retreats, done = float("inf"), 0, 0
+        energy, retreats, done, most = float("inf"), 0, 0, self._most(report)
+        if self.rate:
+            self.rate.begin()
 
         def settled() -> bool:
             nonlocal change
             change = self.change.size(unread.pop())
-            return change <= self.change.tolerance and done >= least
+            if self.rate is None:
+                return change <= self.change.tolerance and done >= least
+            change = self.rate.see(change, most * (self.limits.reused_iterations - report.outer) - done)
+            return self.rate.hopeless or (change <= self.rate.tolerance and done >= least)
 
-        for k in range(self._most(report)):
+        for k in range(most):
             self._elastic_residual()
             if unread and settled():
                 break
@@ -105,6 +114,12 @@ class Iterations:
             if lacking is not None:
                 iterate.move(lacking)
         return change
+
+    def hopeless(self, report: StepReport) -> bool:
+        """Whether to leave the step to others: never, without a rate."""
+        if self.rate is None:
+            return False
+        return self.rate.hopeless or report.outer >= self.limits.reused_iterations
 
     def solve_once(self, contacts: Contacts | None) -> Any:
         """(N, 4) the increment of one global step at the iterate, without taking it, m."""
