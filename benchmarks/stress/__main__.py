@@ -19,6 +19,7 @@ import platform
 import subprocess
 import sys
 from dataclasses import asdict
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -42,8 +43,9 @@ def processor() -> str:
     return next(names, platform.processor() or platform.machine())
 
 
+@cache
 def commit() -> str:
-    """Of the checkout that ran."""
+    """Of the checkout that runs, as it was when first asked."""
     ask = ["git", "-C", str(RESULTS.parent), "rev-parse", "--short", "HEAD"]
     return subprocess.run(ask, capture_output=True, text=True, check=False).stdout.strip()
 
@@ -74,7 +76,7 @@ def keep(result: Result, method: str | None) -> None:
     results.write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
     if method is None:
         table.write(entries)
-    elif method == "subspace":
+    elif method == result.method == "subspace":
         marked.put(marked.SUBSPACE, "stress", beside.table(entries))
 
 
@@ -89,6 +91,7 @@ def main() -> None:
     parser.add_argument("--method", choices=["subspace", "paper"], help="to be held against Newton's")
     parser.add_argument("--json", action="store_true", help="one JSON object a scene in place of the table")
     options = parser.parse_args()
+    commit()
     if not options.json:
         print(HEADER)
     free = True
