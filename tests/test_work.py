@@ -8,6 +8,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
+from taffeta.benchmarks import drape as both
 from taffeta.benchmarks import marked, work
 from taffeta.benchmarks.tally import TallyingBackend
 
@@ -62,3 +63,13 @@ def test_the_table_goes_between_the_pages_marks(drape):
     assert page.count("\n| ") == 1 + sum(row["iterations"] in work.SHOWN for row in rows)
     with pytest.raises(ValueError, match="0 places"):
         marked.filled(page, "other", "")
+
+
+def test_both_methods_lay_the_same_cloth_down_in_one_table():
+    newton, subspace = both.measure(400, 4)
+    assert [newton.method, subspace.method] == ["Newton", "Subspace Reuse"]
+    assert len(newton.seconds) == len(subspace.seconds) == 3
+    assert (newton.crossings, subspace.crossings) == (0, 0)
+    assert abs(newton.height - subspace.height) < 1e-3
+    rows = both.table([newton, subspace]).splitlines()
+    assert len({row.count("|") for row in rows[2:]}) == 1
