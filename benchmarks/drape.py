@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from ..gpu_core.backend.cpu import cores
 from ..gpu_core.check.scene_check import check_frame
 from ..gpu_core.scene.scene import SolverPreset
 from ..gpu_core.simulator import FrameReport, Simulator
+from ..gpu_core.solvers.ndb import Ndb
 from . import marked
 from .speed.scenes import built
 from .stress.__main__ import commit, processor
@@ -33,6 +35,7 @@ class Drape:
     method: str
     vertices: int
     reports: list[FrameReport] = field(default_factory=list)
+    reused: int = 0  #: steps that H has ended
     crossings: int = 0  #: frames that cross, by the exact check
     height: float = 0.0  #: mean over the vertices at the end, m
 
@@ -47,6 +50,8 @@ def measure(vertices: int, frames: int) -> list[Drape]:
     scenes = [built("drape", vertices, frames, preset) for preset in METHODS]
     simulators = [Simulator(scene, select("cpu")) for scene in scenes]
     drapes = [Drape(name, s.space.cloth_vertices) for name, s in zip(METHODS.values(), simulators, strict=True)]
+    for drape, simulator in zip(drapes, simulators, strict=True):
+        _count_reuse(drape, simulator)
     for _ in range(1, frames):
         for drape, scene, simulator in zip(drapes, scenes, simulators, strict=True):
             report = simulator.advance_frame()
@@ -57,18 +62,33 @@ def measure(vertices: int, frames: int) -> list[Drape]:
     return drapes
 
 
+def _count_reuse(drape: Drape, simulator: Simulator) -> None:
+    solver = simulator.solver
+    assert isinstance(solver, Ndb)
+    tried = solver._tried
+
+    def counted(*arguments: Any) -> Any:
+        end = tried(*arguments)
+        drape.reused += end is not None
+        return end
+
+    solver._tried = counted  # type: ignore[method-assign, assignment]
+
+
 def table(drapes: Sequence[Drape]) -> str:
     """Markdown; times as ratios to Newton's of the same frames."""
     newton, frames = drapes[0], len(drapes[0].reports)
     where = f"{processor()}, {cores()} thread(s), commit {commit()}"
-    head = "| | s a frame | over Newton's | slowest ÷ median frame | iterations | unfinished steps | longest edge "
+    head = (
+        "| | s a frame | over Newton's | slowest ÷ median frame | iterations | steps by H | unfinished | longest edge "
+    )
     rows = [f"{where}; {newton.vertices} vertices, frames 2 to {frames + 1}.\n\n", head]
-    rows.append("| mean height at the end, mm | frames that cross |\n" + "|---" * 9 + "|\n")
+    rows.append("| mean height at the end, mm | frames that cross |\n" + "|---" * 10 + "|\n")
     for drape in drapes:
         cells = (
             drape.method, f"{np.mean(drape.seconds):.2f}", f"{sum(drape.seconds) / sum(newton.seconds):.2f}",
             f"{max(drape.seconds) / np.median(drape.seconds):.1f}",
-            sum(report.iterations for report in drape.reports),
+            sum(report.iterations for report in drape.reports), drape.reused,
             f"{sum(r.unfinished_steps for r in drape.reports)} of {sum(r.steps for r in drape.reports)}",
             f"{max(report.largest_stretch for report in drape.reports):.3f}", f"{1e3 * drape.height:.1f}",
             drape.crossings,
