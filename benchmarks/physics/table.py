@@ -200,12 +200,11 @@ def misses(content: dict[str, Any]) -> str:
     both = [key for key, row in solves[SUBSPACE.name].items() if row["holds"] is not None and key in solves["default"]]
     held = {name: sum(bool(rows[key]["holds"]) for key in both) for name, rows in solves.items()}
     themes = ", ".join(dict.fromkeys(scenario.partition(".")[0] for scenario, _ in both))
-    parts = [
-        f"{content['processor']}. Of {len(both)} judged rows of the themes {themes}: {held[SUBSPACE.name]} within "
-        f"their bound with *Subspace Reuse*, {held[DEFAULT.name]} with Newton.\n\n",
-        "| missed by either | subspace | Newton | reference | bound | subspace | Newton |\n",
-        "|---|---|---|---|---|---|---|\n",
-    ]
+    said = (
+        f"{content['processor']}. Of {len(both)} judged rows of the themes {themes} {held[SUBSPACE.name]} are within "
+        f"their bound with *Subspace Reuse*, {held[DEFAULT.name]} with Newton.\n"
+    )
+    lines = []
     for key in both:
         mine, newton = (solves[name][key] for name in (SUBSPACE.name, DEFAULT.name))
         if not (mine["holds"] and newton["holds"]):
@@ -215,8 +214,9 @@ def misses(content: dict[str, Any]) -> str:
                 f"{mine['reference']:.4g}", _error(mine["bound"], mine["relative"]), VERDICT[mine["holds"]],
                 VERDICT[newton["holds"]],
             )  # fmt: skip
-            parts.append(f"| {' | '.join(cells)} |\n")
-    return "".join(parts)
+            lines.append(f"| {' | '.join(cells)} |\n")
+    head = "\n| missed by either | subspace | Newton | reference | bound | subspace | Newton |\n" + "|---" * 7 + "|\n"
+    return said + (head + "".join(lines) if lines else "")
 
 
 def _line(quantity: str, solves: dict[str, dict[str, Any]]) -> str:
