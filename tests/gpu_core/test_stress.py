@@ -47,6 +47,15 @@ def test_subspace_reuse_keeps_the_guarantee_and_the_limit_as_newton_does(name):
     assert result.largest_stretch < 1.08
 
 
+@pytest.mark.parametrize(("name", "frames"), [("twist", 36), ("zigzag", 24), ("far_away", 24)])
+def test_as_published_shows_no_crossing_that_no_report_names(name, frames):
+    """A twist, a folding and a drape. It stretches cloth, and leaves steps unfinished; what it lets go, it names."""
+    result = run(SCENES[name], 100, frames, method="paper")
+    assert (result.cut_off, result.frames_done) == ("", result.frames)
+    assert result.free, result.first_finding
+    assert bool(result.released) == bool(result.late_steps)
+
+
 def test_the_table_of_two_methods_has_a_row_for_what_both_have_run_and_their_sums():
     newton = {"processor": "a CPU", "threads": 1, "commit": "0000000", **asdict(Result("knot", 400, 71))}
     newton |= {"steps": 10, "unfinished_steps": 2, "largest_stretch": 1.05, "median_frame": 0.1, "slowest_frame": 0.3}
