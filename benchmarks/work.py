@@ -203,9 +203,13 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def keep(rows: Sequence[Reached]) -> None:
-    """In place of older rows of the same scene and size."""
+    """What the table shows, in place of older rows of the same scene and size."""
     entries = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
-    new = [{"processor": processor(), "threads": cores(), "commit": commit(), **asdict(row)} for row in rows]
+    new = [
+        {"processor": processor(), "threads": cores(), "commit": commit(), **asdict(row)}
+        for row in rows
+        if row.iterations in SHOWN
+    ]
     seen = {(row["scene"], row["vertices"]) for row in new}
     entries = [old for old in entries if (old["scene"], old["vertices"]) not in seen] + new
     entries.sort(key=lambda row: (list(MOMENTS).index(row["scene"]), row["vertices"]))
