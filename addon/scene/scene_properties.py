@@ -24,7 +24,7 @@ METHODS = {
     "SUBSPACE": (
         "SUBSPACE",
         "Subspace Reuse",
-        "A constant matrix with a subspace that every step reuses (Lan 2024), and Newton where a step goes on for long",
+        "A constant matrix with a subspace that every step reuses (Lan 2024), and Newton where that finds no end",
     ),
     "PAPER": ("PUBLISHED", "As Published", "What the paper prints, for comparison: slow, and it stretches cloth"),
 }

@@ -15,7 +15,8 @@ Claims of Lan et al. 2024 (*Efficient GPU Cloth Simulation with Non-distance Bar
 this code measures. Written by `python -m taffeta.benchmarks.claims`: numbers and plots come from
 `benchmarks/results/claims.json`, and each verdict follows from those numbers by the rule in the claim's module. CPU
 backend, one thread, {processor}; the machine was shared with other work, so read times as ratios within one claim. No
-GPU was at hand, so the paper's milliseconds on an RTX 3090 are not judged.
+GPU was at hand, so the paper's milliseconds on an RTX 3090 are not judged. What subspace reuse buys as a method and
+for Newton: [subspace.md](subspace.md).
 
 | claim | verdict |
 |---|---|

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every scenario, or those of the named themes, as a table and as results/physics.json and docs/theory/physics.md.
 
-python -m taffeta.benchmarks.physics [THEME ...] [--solve default|tight] [--save]
+python -m taffeta.benchmarks.physics [THEME ...] [--solve default|tight|subspace] [--save]
+
+"subspace" measures the method *Subspace Reuse* and Newton's default beside it; these rows have a JSON of their own, and
+the misses are a table of docs/theory/subspace.md.
 """
 
 from __future__ import annotations
@@ -15,13 +18,18 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from .. import marked
 from . import damping, drape, energy, fall, friction, rest, stick_slip, symmetry, yarns
-from .result import DEFAULT, TIGHT, Result, Scenario, Solve
-from .table import markdown, processor, row_text
+from .result import DEFAULT, SUBSPACE, TIGHT, Result, Scenario, Solve
+from .table import markdown, misses, processor, row_text
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "physics.json"
+BESIDE = ROOT / "benchmarks" / "results" / "physics_subspace.json"
 PAGE = ROOT / "docs" / "theory" / "physics.md"
+SOLVES = {
+    None: (DEFAULT, TIGHT), DEFAULT.name: (DEFAULT,), TIGHT.name: (TIGHT,), SUBSPACE.name: (DEFAULT, SUBSPACE),
+}  # fmt: skip
 
 Row = dict[str, Any]
 
@@ -84,7 +92,7 @@ def _number(value: float) -> float | None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(THEMES))
-    parser.add_argument("--solve", choices=["default", "tight"], help="only this one of the two")
+    parser.add_argument("--solve", choices=[name for name in SOLVES if name], help="None: default and tight")
     parser.add_argument("--save", action="store_true", help="put the rows into the JSON and write the page anew")
     options = parser.parse_args()
     try:
@@ -93,28 +101,31 @@ def main() -> None:
         parser.error(f"there is no {error}")
     rows: list[Row] = []
     for theme, scenario in scenarios:
-        for solve in (DEFAULT, TIGHT):
-            if options.solve in (None, solve.name):
-                now = measure(theme, scenario, solve)
-                rows += now
-                if options.save:
-                    _save(now)
+        for solve in SOLVES[options.solve]:
+            now = measure(theme, scenario, solve)
+            rows += now
+            if options.save:
+                _save(now, beside=options.solve == SUBSPACE.name)
     judged = [row for row in rows if row["holds"] is not None]
     print(f"{sum(row['holds'] for row in judged)} of {len(judged)} within their bound, on {processor()}")
 
 
-def _save(rows: list[Row]) -> None:
+def _save(rows: list[Row], *, beside: bool) -> None:
     """Rows of the same scenario and solve give way, as do those of scenarios that are no more; all others stay as they
     are in the file."""
-    kept: list[Row] = json.loads(RESULTS.read_text(encoding="utf-8"))["rows"] if RESULTS.exists() else []
+    results = BESIDE if beside else RESULTS
+    kept: list[Row] = json.loads(results.read_text(encoding="utf-8"))["rows"] if results.exists() else []
     replaced = {(row["scenario"], row["solve"]) for row in rows}
     order = [f"{theme}.{scenario.__name__}" for theme, scenario in chosen(())]
     every = [row for row in kept if row["scenario"] in order and (row["scenario"], row["solve"]) not in replaced] + rows
     every.sort(key=lambda row: (order.index(row["scenario"]), row["solve"]))
     content = {"processor": processor(), "rows": every}
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
-    PAGE.write_text(markdown(content), encoding="utf-8")
+    results.parent.mkdir(exist_ok=True)
+    results.write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    if beside:
+        marked.put(marked.SUBSPACE, "physics", misses(content))
+    else:
+        PAGE.write_text(markdown(content), encoding="utf-8")
 
 
 if __name__ == "__main__":

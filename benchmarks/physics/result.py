@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from ...gpu_core.scene.scene import Settings
-from ...gpu_core.solvers.parameters import NdbParameters
+from ...gpu_core.solvers.parameters import NdbParameters, subspace_reuse
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,7 @@ class Solve:
 
 
 DEFAULT = Solve("default", Settings.tolerance)
+SUBSPACE = Solve("subspace", Settings.tolerance, subspace_reuse())  #: the method *Subspace Reuse*
 #: Preconditioned by each vertex's own block, which favours no direction: aggregates are no mirror images of each other.
 TIGHT = Solve(
     "tight",

@@ -6,7 +6,7 @@ from __future__ import annotations
 import platform
 from typing import Any
 
-from .result import DEFAULT, TIGHT, Result
+from .result import DEFAULT, SUBSPACE, TIGHT, Result
 
 VERDICT = {True: "holds", False: "FAILS", None: "–"}
 
@@ -189,6 +189,34 @@ def markdown(content: dict[str, Any]) -> str:
         parts.append("|---|---|---|---|---|---|---|\n")
         parts += [_line(quantity, solves) for quantity, solves in quantities.items()]
     return "".join(parts)
+
+
+def misses(content: dict[str, Any]) -> str:
+    """How the method *Subspace Reuse* does where Newton's default was judged too: counts, and a row for each miss."""
+    solves = {
+        name: {(row["scenario"], row["quantity"]): row for row in content["rows"] if row["solve"] == name}
+        for name in (DEFAULT.name, SUBSPACE.name)
+    }
+    both = [key for key, row in solves[SUBSPACE.name].items() if row["holds"] is not None and key in solves["default"]]
+    held = {name: sum(bool(rows[key]["holds"]) for key in both) for name, rows in solves.items()}
+    themes = ", ".join(dict.fromkeys(scenario.partition(".")[0] for scenario, _ in both))
+    said = (
+        f"{content['processor']}. Of {len(both)} judged rows of the themes {themes} {held[SUBSPACE.name]} are within "
+        f"their bound with *Subspace Reuse*, {held[DEFAULT.name]} with Newton.\n"
+    )
+    lines = []
+    for key in both:
+        mine, newton = (solves[name][key] for name in (SUBSPACE.name, DEFAULT.name))
+        if not (mine["holds"] and newton["holds"]):
+            unit = f", {mine['unit']}" if mine["unit"] else ""
+            cells = (
+                f"{key[1]}{unit}", _measured(mine["measured"]), _measured(newton["measured"]),
+                f"{mine['reference']:.4g}", _error(mine["bound"], mine["relative"]), VERDICT[mine["holds"]],
+                VERDICT[newton["holds"]],
+            )  # fmt: skip
+            lines.append(f"| {' | '.join(cells)} |\n")
+    head = "\n| missed by either | subspace | Newton | reference | bound | subspace | Newton |\n" + "|---" * 7 + "|\n"
+    return said + (head + "".join(lines) if lines else "")
 
 
 def _line(quantity: str, solves: dict[str, dict[str, Any]]) -> str:

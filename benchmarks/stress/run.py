@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ...gpu_core.backend import select
 from ...gpu_core.check.scene_check import Finding
 from ...gpu_core.scene.arrays import Array
-from ...gpu_core.scene.scene import Scene
+from ...gpu_core.scene.scene import Scene, SolverPreset
 from ...gpu_core.simulator import FrameReport, Simulator, SolverError
 from ...gpu_core.solvers.parameters import NdbParameters
 from .check import Verdict, verdict
@@ -30,6 +30,7 @@ class Result:
     frames: int  #: of the motion, without the start
     limit: float | None = None  #: of strain, where it is not the scene's own
     rubs: bool = False  #: yarns rub when cloth bends
+    method: str = "default"  #: preset of the solver
     frames_done: int = 0
     cut_off: str = ""  #: why not all frames were done
     intersecting_exact: list[int] = field(
@@ -53,6 +54,7 @@ class Result:
     detections_per_step: float = 0.0
     seconds_per_frame: float = 0.0
     slowest_frame: float = 0.0  #: s
+    median_frame: float = 0.0  #: s
     rms_speed_at_end: float = 0.0
 
     @property
@@ -68,22 +70,25 @@ def run(
     *,
     limit: float | None = None,
     rubs: bool = False,
+    method: SolverPreset = "default",
     seconds: float = float("inf"),
     parameters: NdbParameters | None = None,
     watch: Callable[[FrameReport, Verdict], None] = lambda report, found: None,
 ) -> Result:
     """The whole motion, or what of it fits in `seconds`. frames, limit (of strain): None = as the scene asks for.
-    rubs: yarns rub when cloth bends."""
+    rubs: yarns rub when cloth bends. method: what the panel calls so."""
     scene = stress.build(vertices, frames or stress.frames)
+    scene = replace(scene, settings=replace(scene.settings, preset=method))
     if limit is not None:
         scene = limited(scene, limit)
     if rubs:
         scene = rubbing(scene)
     began, simulator = time.perf_counter(), Simulator(scene, select("cpu"), parameters)
     count = sum(len(cloth.positions) for cloth in scene.cloths)
-    result = Result(stress.name, count, scene.settings.frames - 1, limit, rubs)
+    result = Result(stress.name, count, scene.settings.frames - 1, limit, rubs, scene.settings.preset)
     before = _colliders(scene, simulator) - _posed(scene, 0)  # the simulator's own centre
     iterations = detections = 0
+    times: list[float] = []
     for index in range(1, scene.settings.frames):
         try:
             report = simulator.advance_frame()
@@ -93,6 +98,7 @@ def run(
         found = verdict(scene, report.frame, simulator.positions())
         watch(report, found)
         _add(result, report, found)
+        times.append(report.seconds)
         iterations, detections = iterations + report.iterations, detections + report.detections
         lag = np.abs(_colliders(scene, simulator) - _posed(scene, index) - before).max(initial=0.0)
         size = max(float(np.ptp(cloth.positions, axis=0).max()) for cloth in scene.cloths)
@@ -103,6 +109,7 @@ def run(
     result.iterations_per_step = iterations / max(1, result.steps)
     result.detections_per_step = detections / max(1, result.steps)
     result.seconds_per_frame /= max(1, result.frames_done)
+    result.median_frame = float(np.median(times)) if times else 0.0
     return result
 
 

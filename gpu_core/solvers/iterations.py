@@ -22,6 +22,7 @@ from .iterate import Iterate
 from .momentum import Momentum
 from .newton import NewtonStep
 from .parameters import NdbParameters
+from .rate import Rate
 from .solver import StepReport
 
 
@@ -47,12 +48,14 @@ class Iterations:
         change: Change,
         momentum: Momentum | None,
         rest: Any,
+        rate: Rate | None = None,
     ) -> None:
-        """rest: (N, 4) rest positions, m. change: reads `system.increment`."""
+        """rest: (N, 4) rest positions, m. change: reads `system.increment`. rate: by which the iterations are judged,
+        where others go on if it does not do; None = by ‖Δx‖."""
         self.backend, self.elastic, self.system, self.iterate = backend, elastic, system, iterate
         self.limits, self.newton, self.damping = parameters.limits, parameters.newton, parameters.oscillation
         self.warm_iterations = parameters.subspace.warm_iterations
-        self.change, self.momentum, self.rest = change, momentum, rest
+        self.change, self.momentum, self.rest, self.rate = change, momentum, rest, rate
         self._last = backend.xp.zeros_like(iterate.displacement)  #: (N, 4) what the last iteration added, m
         self._elastic_residual = backend.sequence(elastic.residual_launches(iterate.x, iterate.z, system))
         self._look = backend.look(system.scalar, change.sizes)
@@ -70,13 +73,17 @@ class Iterations:
             add()
 
     def run(self, contacts: Contacts | None, report: StepReport) -> float:
-        """Iterate until ‖Δx‖ falls below the tolerance; returns the last ‖Δx‖, m. Raises DivergenceError."""
+        """Iterate until ‖Δx‖, or the error that the rate tells, falls below the tolerance; returns the last of it, m.
+        Raises DivergenceError."""
         iterate, limits, newton = self.iterate, self.limits, self.newton
         solve, bound = self.system.bind(iterate.x, self.rest, contacts), self._bind(contacts)
         least = limits.min_iterations if contacts and report.outer == 0 else 1
         most_left, retreats = np.float32(np.inf), 0  # r·M⁻¹r from which on an increment has made things worse; J
         residual_is_known = False
-        change, sizes = 0.0, np.zeros((0, 4), np.float32)
+        change, sizes, most = 0.0, np.zeros((0, 4), np.float32), self._most(report)
+        tolerance = self.rate.tolerance if self.rate else self.change.tolerance
+        if self.rate:
+            self.rate.begin()
 
         def take() -> npt.NDArray[np.float32]:
             nonlocal residual_is_known, sizes
@@ -89,7 +96,7 @@ class Iterations:
             scalar, sizes = answer()
             return scalar
 
-        for k in range(self._most(report)):
+        for k in range(most):
             if not residual_is_known:
                 self._elastic_residual()
             bound.residual()
@@ -104,7 +111,11 @@ class Iterations:
             solve.finish(take)
             report.iterations += 1
             change = self.change.size(sizes)
-            if change <= self.change.tolerance and k + 1 >= least:
+            if self.rate:
+                change = self.rate.see(change, most * (limits.reused_iterations - report.outer) - (k + 1))
+                if self.rate.hopeless:
+                    break
+            if change <= tolerance and k + 1 >= least:
                 break
         if self.momentum:
             self.momentum.look(contacts)
@@ -112,6 +123,12 @@ class Iterations:
             if lacking is not None:
                 iterate.move(lacking)
         return change
+
+    def hopeless(self, report: StepReport) -> bool:
+        """Whether to leave the step to others: never, without a rate."""
+        if self.rate is None:
+            return False
+        return self.rate.hopeless or report.outer >= self.limits.reused_iterations
 
     def solve_once(self, contacts: Contacts | None) -> Any:
         """(N, 4) the increment of one global step at the iterate, without taking it, m."""

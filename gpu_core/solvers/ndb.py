@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ..backend import Backend
 from ..contact.barrier import Ages, Contacts, VertexData, no_ages
+from ..contact.broad_phase import TooManyPairsError
 from ..contact.filter import Filter
 from ..contact.pairs import Proximity
 from ..elasticity.assembly import SOFT_PIN_SHARE, Assembly, assemble, vectors
@@ -30,7 +31,8 @@ from .oscillation import Oscillation
 from .outcome import Outcome
 from .parameters import NdbParameters
 from .progress import Progress
-from .solver import Arrays, StepReport
+from .rate import Rate
+from .solver import Arrays, DivergenceError, StepReport
 from .state import NdbState
 
 EDGE_SHARE = 0.3  #: d̂, at most, in mean edges at rest
@@ -81,16 +83,22 @@ class Ndb:
         )
         rest = backend.array(vectors(assembly.rest))
 
-        def iterations(system: GlobalStep | NewtonStep) -> Iterations:
+        def iterations(system: GlobalStep | NewtonStep, rate: Rate | None = None) -> Iterations:
             change = Change(
                 backend, parameters.convergence, step, tolerance, cloths, system.increment, iterate.displacement,
                 iterate.coast,
             )  # fmt: skip
-            return Iterations(backend, parameters, self.elastic, system, iterate, change, self.momentum, rest)
+            return Iterations(backend, parameters, self.elastic, system, iterate, change, self.momentum, rest, rate)
 
         self.iterations = iterations(self.system)
-        #: what goes on where these find no end soon, where there is such
-        self.later = iterations(_newton(backend, assembly, parameters)) if parameters.system == "mixed" else None
+        #: what is tried before these, where there is such
+        self.reuse = (
+            iterations(
+                _constant(backend, assembly, parameters, cache), Rate(parameters.convergence.reuse_share * tolerance)
+            )
+            if parameters.system == "mixed"
+            else None
+        )
         self._pulled = False
         self.contacts = Contacts(backend, contact.law, self.vertices, iterate.feasible, iterate.start)
         self.progress = Progress(iterate)
@@ -101,28 +109,49 @@ class Ndb:
         )
 
     def step(self, state: NdbState, target: Any) -> tuple[NdbState, StepReport]:
-        """One step of length h. target: (V, 4) where hard pins and colliders go; free vertices' rows are not read."""
-        report, iterate = StepReport(), self.iterate
+        """One step of length h. target: (V, 4) where hard pins and colliders go; free vertices' rows are not read.
+
+        With `mixed` a step is H's if it finds the step's end, and Newton's from the start if it does not: what led
+        nowhere is no place to begin from.
+        """
+        report, pause = StepReport(), state.pause
+        if self.reuse and not self._pulled:
+            if not pause.left and (end := self._tried(self.reuse, state, target, report)):
+                return end, report
+            report, pause = StepReport(report.iterations), pause.after(tried=not pause.left)
+        end = self._solve(self.iterations, state, target, report)
+        assert end, "Newton does not give up"
+        return replace(end, pause=pause), report
+
+    def _tried(self, iterations: Iterations, state: NdbState, target: Any, report: StepReport) -> NdbState | None:
+        """None where these iterations find no end, or one that may not stay."""
+        try:
+            end = self._solve(iterations, state, target, report)
+        except (DivergenceError, TooManyPairsError, np.linalg.LinAlgError):
+            return None
+        return end if report.converged and not report.heated else None
+
+    def _solve(self, iterations: Iterations, state: NdbState, target: Any, report: StepReport) -> NdbState | None:
+        """Alg. 1; None where the iterations give up."""
+        iterate = self.iterate
         self.elastic.resume(state.memory)
         iterate.begin(state, target)  # z ← x* + h v + h²(g + M⁻¹δf)
-        self.iterations.warm_start()  # x ← ModalLG(I + Ψ) in span(U)
+        iterations.warm_start()  # x ← ModalLG(I + Ψ) in span(U)
 
         self._full_ccd()  # (B, t) ← FullCCD; x⁻ ← x* + αt(x − x*)
         self.progress.advance()
         if self.parameters.start == "feasible":
             iterate.return_to_feasible()
-        ages, contacts, iterations = state.ages, None, self._iterations(report)
+        ages, contacts = state.ages, None
         self.oscillation.begin()
         self.convergence.begin()
         while not self.convergence.finished(report):
             if not self.oscillation.damped(report):
                 self.elastic.bending.turn(iterate.feasible)  # what yarns hold on to
-            iterations, before = self._iterations(report), iterations
-            if iterations is not before:
-                iterate.return_to_feasible()  # what did not lead to the end is no place to begin from
-                ages = state.ages
             contacts = self._contacts(iterations, ages, state.ages, report)
             change = iterations.run(contacts, report)  # repeat LG with reuse, weights ← PartialCCD
+            if iterations.hopeless(report):
+                return None
             ages = contacts.ages() if contacts else no_ages(self.backend)
             share = self.oscillation.shorten(report) if contacts else None
             self._full_ccd()  # (B, t) ← FullCCD(x⁻, x⁺); x⁻ ← x⁻ + αt(x⁺ − x⁻)
@@ -131,18 +160,13 @@ class Ndb:
             self.convergence.judge(report, change, seen, contacts)
 
         end = self.convergence.end(target, report)
-        return self.outcome.state(state, end, contacts, ages, report), report
+        return self.outcome.state(state, end, contacts, ages, report)
 
     def _full_ccd(self) -> None:
         """How far the filter lets all go from the feasible state to x; `proximity.found` are that motion's pairs."""
         iterate = self.iterate
         pairs = self.proximity.pairs(iterate.feasible, iterate.x)
         iterate.reached[:] = self.filter(pairs, iterate.feasible, iterate.x, self.proximity.released)
-
-    def _iterations(self, report: StepReport) -> Iterations:
-        """What moves the iterate until the next full CCD."""
-        late = self._pulled or report.outer >= self.parameters.limits.reused_iterations
-        return self.later if self.later and late else self.iterations
 
     def _contacts(self, iterations: Iterations, ages: Ages, anchors: Ages, report: StepReport) -> Contacts | None:
         """Set up at the feasible state, of the pairs that may touch on the way to where x was predicted."""
@@ -194,7 +218,7 @@ class Ndb:
             self.elastic.pin_target[:] = self.backend.array(held)
 
     def pull(self, stiffness: npt.NDArray[Any]) -> None:
-        system = (self.later or self.iterations).system
+        system = self.iterations.system
         assert isinstance(system, NewtonStep)
         self.elastic.pull(stiffness)
         system.pull(stiffness)
@@ -213,8 +237,12 @@ def _soft_pin(assembly: Assembly, step: float) -> npt.NDArray[np.float64]:
 def _system(
     backend: Backend, assembly: Assembly, parameters: NdbParameters, cache: Path | None
 ) -> GlobalStep | NewtonStep:
-    if parameters.system == "newton":
-        return _newton(backend, assembly, parameters)
+    if parameters.system == "constant":
+        return _constant(backend, assembly, parameters, cache)
+    return _newton(backend, assembly, parameters)
+
+
+def _constant(backend: Backend, assembly: Assembly, parameters: NdbParameters, cache: Path | None) -> GlobalStep:
     modes = subspace(assembly.hessian, assembly.free, parameters.subspace.large_rank, cache)
     return GlobalStep(backend, assembly, modes, parameters.subspace, watched=parameters.system == "mixed")
 

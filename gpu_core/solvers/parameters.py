@@ -48,7 +48,7 @@ class IterationLimits:
 
     min_iterations: int = 3  #: of a step in contact: the first two may only loosen what stuck
     inner_iterations: int = 5  #: between two full CCDs
-    reused_iterations: int = 2  #: full CCDs of a step with H, before the curvature takes over
+    reused_iterations: int = 2  #: full CCDs of a step with H, beyond which it is the curvature's
     outer_iterations: int = 30  #: full CCDs of a step
     late_iterations: int = 40  #: full CCDs while a collider has not arrived
 
@@ -68,6 +68,7 @@ class ConvergenceCriteria:
     """When a step counts as solved."""
 
     inner_tolerance: float | None = None  #: ‖Δx‖∞ as a velocity, m/s; None = the scene's tolerance
+    reuse_share: float = 0.1  #: of that, the error which iterations with H seem to leave (solvers/rate.py)
     mean_share: float = 0.03  #: root mean square of ‖Δx‖ over a cloth that counts as converged, relative to the largest
     acceleration_share: float = 0.1  #: of the change of a cloth's velocity in a step, that ‖Δx‖ (rms) may be besides
     finest_tolerance: float = 2.0e-3  #: that a cloth without acceleration is solved to, m/s
@@ -104,7 +105,7 @@ class ResidualForwarding:
 class NdbParameters:
     """All choices. No two groups have a field of the same name, so `replaced` needs none of theirs."""
 
-    #: matrix of the global step: the energies' curvature at x; H; or H, and the curvature where a step goes on for long
+    #: matrix of the global step: the energies' curvature at x; H; or H, and the curvature where H finds no end
     system: Literal["newton", "constant", "mixed"] = "newton"
     guess: Literal["adaptive", "inertial"] = "adaptive"  #: a step begins with the last one's share of g, or at z
     start: Literal["feasible", "warm"] = "feasible"  #: where its iterations begin
@@ -154,5 +155,5 @@ def preset(name: SolverPreset) -> NdbParameters:
 
 
 def subspace_reuse() -> NdbParameters:
-    """H as far as it goes, without the warm start: a feasible start takes it back, and it can throw cloth far away."""
+    """H where it finds a step's end; without the warm start, which a feasible start takes back."""
     return NdbParameters(system="mixed").replaced(warm_iterations=0)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ..backend import Backend
 from ..contact.barrier import Ages
+from .pause import Pause
 from .solver import Arrays
 
 
@@ -24,6 +25,7 @@ class NdbState:
     forwarded: Any  #: (N, 4) displacement of residual forwarding, m
     ages: Ages  #: exponents of the barriers
     memory: dict[str, Any]  #: of the energies, by name: what yarns have slid to, how hard strain limits are
+    pause: Pause = field(default_factory=Pause)  #: of the attempts with H, where there are some
 
     def to_host(self, backend: Backend) -> dict[str, npt.NDArray[Any]]:
         """Copies of all arrays, by the names that a checkpoint has."""
@@ -35,6 +37,7 @@ class NdbState:
             **self.memory,
         }
         known = dict(zip(("age_features", "ages", "holds"), self.ages.to_host(backend), strict=True))
+        known["pause"] = self.pause.to_host()
         return {name: backend.host(array).copy() for name, array in arrays.items()} | known
 
     def from_host(self, backend: Backend, arrays: Arrays) -> NdbState:
@@ -47,4 +50,5 @@ class NdbState:
             array(arrays["forwarded"]),
             Ages(array(arrays["age_features"], np.int32), array(arrays["ages"], np.int32), array(arrays["holds"])),
             {name: array(arrays[name]) for name in self.memory},
+            Pause.from_host(arrays["pause"]),
         )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from taffeta.benchmarks.physics import damping, drape, energy, fall, friction, rest, shapes, stick_slip, symmetry
+from taffeta.benchmarks.physics import damping, drape, energy, fall, friction, rest, shapes, stick_slip, symmetry, table
 from taffeta.benchmarks.physics.result import DEFAULT, TIGHT, Result
 from taffeta.gpu_core.scene.fabrics import COTTON
 from taffeta.gpu_core.scene.mesh import unique_edges
@@ -180,3 +180,21 @@ def test_a_mirrored_mesh_is_its_own_mirror_image_to_the_last_digit():
     twin = (points * [-1, 1, 1])[:, None] == points[None]
     mirror = twin.all(axis=2).argmax(axis=1)
     assert {frozenset(t) for t in triangles.tolist()} == {frozenset(mirror[t].tolist()) for t in triangles}
+
+
+def test_what_subspace_reuse_misses_is_a_row_of_its_table_and_what_it_holds_is_counted():
+    """Rows that Newton's default has not been judged by, and reports without a bound, are in neither."""
+    row = {"scenario": "fall.drop", "quantity": "drop", "measured": 1.0, "reference": 1.0, "bound": 0.1, "unit": "m"}
+    row |= {"relative": False, "holds": True}
+    rows = [
+        row | {"solve": "default"}, row | {"solve": "subspace"},
+        row | {"solve": "default", "quantity": "slide"},
+        row | {"solve": "subspace", "quantity": "slide", "measured": 2.0, "holds": False},
+        row | {"solve": "default", "quantity": "speed", "bound": None, "holds": None},
+        row | {"solve": "subspace", "quantity": "speed", "bound": None, "holds": None},
+        row | {"solve": "subspace", "quantity": "alone", "holds": False},
+    ]  # fmt: skip
+    said = table.misses({"processor": "a CPU", "rows": rows})
+    assert "Of 2 judged rows of the themes fall 1 are within their bound with *Subspace Reuse*, 2 with Newton" in said
+    assert said.splitlines()[-1] == "| slide, m | 2 | 1 | 1 | 0.1 | FAILS | holds |"
+    assert "missed" not in table.misses({"processor": "a CPU", "rows": rows[:2]})

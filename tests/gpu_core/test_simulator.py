@@ -16,6 +16,7 @@ from taffeta.gpu_core.simulator import Simulator, SolverError
 from taffeta.gpu_core.solvers.elastic import STILL_AIR
 from taffeta.gpu_core.solvers.ndb import Ndb
 from taffeta.gpu_core.solvers.parameters import NEVER, NdbParameters, paper, subspace_reuse
+from taffeta.gpu_core.solvers.pause import Pause
 from taffeta.tests.gpu_core.small_scene import ball, sheet
 
 cpu = select("cpu")
@@ -130,8 +131,9 @@ def test_a_drape_keeps_the_guarantee_and_its_size(method):
     assert frames[-1][:, 2].max() > 0.11, "the middle lies on the ball"
 
 
-def test_the_same_scene_gives_the_same_bits_and_resumes_to_them():
-    scene = drape(16, 14)
+@pytest.mark.parametrize("method", ["default", "subspace"])
+def test_the_same_scene_gives_the_same_bits_and_resumes_to_them(method):
+    scene = drape(16, 14, preset=method)
     _, _, first = run(scene, check=False)
     _, _, second = run(scene, check=False)
     assert np.array_equal(first, second)
@@ -153,20 +155,32 @@ def test_a_constant_matrix_does_not_overshoot():
     assert max(report.largest_stretch for report in reports) < 1.10
 
 
-def test_a_step_that_goes_on_for_long_is_newtons():
-    simulator = Simulator(drape(14, 12), cpu, subspace_reuse().replaced(reused_iterations=1))
-    solver, used = simulator.solver, {"reuse": 0, "newton": 0}
-    for name, iterations in (("reuse", solver.iterations), ("newton", solver.later)):
+def test_a_step_whose_end_h_does_not_find_is_newtons_to_the_bit():
+    """It begins where Newton begins: with an H that is never given the time, all frames are."""
+    _, newton, expected = run(drape(14, 10), check=False)
+    _, reports, frames = run(drape(14, 10), subspace_reuse().replaced(reused_iterations=0), check=False)
+    assert np.array_equal(frames, expected)
+    assert sum(report.iterations for report in reports) > sum(report.iterations for report in newton), "H was tried"
 
-        def counted(contacts, report, name=name, run_=iterations.run):
-            used[name] += 1
-            assert (report.outer >= solver.parameters.limits.reused_iterations) == (name == "newton")
-            return run_(contacts, report)
 
-        iterations.run = counted
-    for _ in range(11):
+def test_h_ends_some_steps_of_a_drape_and_is_left_alone_where_it_does_not():
+    simulator = Simulator(drape(14, 20, preset="subspace"), cpu)
+    solver, ended = simulator.solver, []
+    step = solver.step
+
+    def seen(state, target):
+        after, report = step(state, target)
+        ended.append((state.pause, after.pause))
+        return after, report
+
+    solver.step = seen
+    for _ in range(19):
         simulator.advance_frame()
-    assert used["reuse"] > used["newton"] > 0
+    mine = [before for before, after in ended if after == Pause()]
+    paused = [before for before, after in ended if before.left]
+    assert mine
+    assert paused
+    assert all(after.left == before.left - 1 for before, after in ended if before.left)
 
 
 def test_the_papers_preset_keeps_the_guarantee():

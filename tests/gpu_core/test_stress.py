@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
+from taffeta.benchmarks.stress import beside
 from taffeta.benchmarks.stress.check import verdict
 from taffeta.benchmarks.stress.fuzz import drawn
 from taffeta.benchmarks.stress.locking import locking
-from taffeta.benchmarks.stress.run import run
+from taffeta.benchmarks.stress.run import Result, run
 from taffeta.benchmarks.stress.scenes import SCENES
 
 VERTICES = 150
@@ -32,6 +35,35 @@ def test_every_frame_is_free_of_intersections_and_colliders_arrive(name, rubs):
         assert bool(result.released) == bool(result.late_steps)  # allowed there, and said
     else:
         assert (result.released, result.late_steps, result.tangled_at_end) == ([], 0, 0)
+
+
+@pytest.mark.parametrize("name", ["crossing_pins", "bullet", "sharp_box", "teapot_pile"])
+def test_subspace_reuse_keeps_the_guarantee_and_the_limit_as_newton_does(name):
+    """Held against Newton at full length by `python -m taffeta.benchmarks.stress --method subspace`."""
+    result = run(SCENES[name], SIZES.get(name, VERTICES), method="subspace")
+    assert (result.cut_off, result.method) == ("", "subspace")
+    assert result.free, result.first_finding
+    assert (result.released, result.late_steps) == ([], 0)
+    assert result.largest_stretch < 1.08
+
+
+@pytest.mark.parametrize(("name", "frames"), [("twist", 36), ("zigzag", 24), ("far_away", 24)])
+def test_as_published_shows_no_crossing_that_no_report_names(name, frames):
+    """A twist, a folding and a drape. It stretches cloth, and leaves steps unfinished; what it lets go, it names."""
+    result = run(SCENES[name], 100, frames, method="paper")
+    assert (result.cut_off, result.frames_done) == ("", result.frames)
+    assert result.free, result.first_finding
+    assert bool(result.released) == bool(result.late_steps)
+
+
+def test_the_table_of_two_methods_has_a_row_for_what_both_have_run_and_their_sums():
+    newton = {"processor": "a CPU", "threads": 1, "commit": "0000000", **asdict(Result("knot", 400, 71))}
+    newton |= {"steps": 10, "unfinished_steps": 2, "largest_stretch": 1.05, "median_frame": 0.1, "slowest_frame": 0.3}
+    other = newton | {"method": "subspace", "intersecting_exact": [7], "median_frame": 0.1, "slowest_frame": 0.5}
+    said = beside.table([newton, other, newton | {"scene": "funnel"}])
+    assert "| `knot` | 1 (0) | 2 of 10 (2 of 10) | 1.050 (1.050) | 5.0 (3.0) |" in said
+    assert "funnel" not in said
+    assert "Subspace reuse: 1 frames with a crossing that nothing names, 1 of 1 runs to their end" in said
 
 
 @pytest.mark.parametrize("seed", [3360, 3861])
