@@ -12,6 +12,7 @@ from .contact.pairs import thickness_within_edges
 from .contact.patches import Surface
 from .elasticity.assembly import vectors
 from .scene.arrays import Array, FloatArray, IntArray
+from .scene.fields import of_vertices
 from .scene.mesh import edge_lengths, unique_edges
 from .scene.scene import Cloth, Collider, Scene
 
@@ -102,7 +103,7 @@ class SceneSpace:
             thinner = int((thickness[a:b] < wanted[a:b]).sum())
             if thinner:
                 self.warnings.append(
-                    f"{cloth.name}: the thickness {cloth.thickness:g} m is larger than the edges at {thinner} of "
+                    f"{cloth.name}: the thickness {wanted[a:b].max():g} m is larger than the edges at {thinner} of "
                     f"{b - a} vertices; there it is lowered to their length"
                 )
         return thickness
@@ -165,21 +166,27 @@ def between(frames: npt.NDArray[np.floating], at: float) -> Array:
 
 def surface_of(scene: Scene) -> tuple[Surface, Array, Array]:
     """(surface, thickness (V,), friction (V,)) of cloths and colliders in one index space."""
-    objects: list[tuple[Cloth | Collider, int, float]] = [
-        *((c, len(c.positions), c.material.friction) for c in scene.cloths),
-        *((c, c.positions.shape[1], c.friction) for c in scene.colliders),
+    objects: list[tuple[Cloth | Collider, int]] = [
+        *((c, len(c.positions)) for c in scene.cloths),
+        *((c, c.positions.shape[1]) for c in scene.colliders),
     ]
-    counts = np.array([count for _, count, _ in objects])
+    counts = np.array([count for _, count in objects])
     first = np.concatenate([[0], np.cumsum(counts)])
-    triangles = np.concatenate([item.triangles + at for (item, _, _), at in zip(objects, first, strict=False)])
+    triangles = np.concatenate([item.triangles + at for (item, _), at in zip(objects, first, strict=False)])
     surface = Surface(
         int(first[-1]),
         triangles.astype(np.int32),
         sum(len(c.triangles) for c in scene.cloths),
         np.repeat(np.arange(len(objects)), counts).astype(np.int32),
     )
-    return (
-        surface,
-        np.repeat([o.thickness for o, _, _ in objects], counts),
-        np.repeat([f for _, _, f in objects], counts),
+    return surface, of_surface(scene, "thickness"), of_surface(scene, "friction")
+
+
+def of_surface(scene: Scene, name: str) -> Array:
+    """(V,) the thickness, m, or the friction of cloths and colliders."""
+    return np.concatenate(
+        [
+            *(of_vertices(cloth, name) for cloth in scene.cloths),
+            *(np.full(c.positions.shape[1], getattr(c, name)) for c in scene.colliders),
+        ]
     )

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sparse
 
 from ..scene.arrays import Array, FloatArray, IntArray
+from ..scene.fields import of_vertices
 from ..scene.mesh import triangle_areas
 from ..scene.scene import Cloth
 from .bending import BendingData, BendingEnergy
@@ -67,7 +68,7 @@ def assemble(cloths: tuple[Cloth, ...], step: float, choices: ElasticityChoices 
     constant = reduce(add, [parts[energy.name].hessian for energy in ENERGIES if energy.constant])
     pin_stiffness = SOFT_PIN_SHARE * (varying + constant).diagonal() * soft / (1.0 - soft)
     constant = constant + sparse.diags_array(mass / step**2 + pin_stiffness)
-    drag = [np.full(len(c.positions), 0.5 * AIR_DENSITY * c.material.air_drag / c.material.density) for c in cloths]
+    drag = [0.5 * AIR_DENSITY * of_vertices(c, "air_drag") / of_vertices(c, "density") for c in cloths]
     triangles = [cloth.triangles + first for cloth, first in zip(cloths, offsets, strict=False)]
     return Assembly(
         offsets=offsets,
@@ -84,10 +85,10 @@ def assemble(cloths: tuple[Cloth, ...], step: float, choices: ElasticityChoices 
 
 
 def _mass(cloths: tuple[Cloth, ...]) -> Array:
-    """(N,) a third of each triangle's to each of its corners, kg."""
+    """(N,) the density there times a third of the area of each triangle around it, kg."""
     return np.concatenate(
         [
-            cloth.material.density
+            of_vertices(cloth, "density")
             * np.bincount(
                 cloth.triangles.ravel(),
                 np.repeat(triangle_areas(cloth.rest_positions, cloth.triangles) / 3.0, 3),

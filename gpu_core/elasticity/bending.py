@@ -22,7 +22,8 @@ import numpy.typing as npt
 import scipy.sparse as sparse
 
 from ..backend import Backend, Launch, launch
-from ..scene.arrays import IntArray
+from ..scene.arrays import Array, IntArray
+from ..scene.fields import of_triangles, of_vertices
 from ..scene.mesh import hinges, triangle_areas
 from ..scene.scene import Cloth
 from .choices import BendingForm, ElasticityChoices
@@ -41,6 +42,7 @@ class Bending(NamedTuple):
     stiffness: npt.NDArray[np.float64]  #: (R,) of D and of yarns that do not slide
     rubbing: npt.NDArray[np.float64]  #: (R,) share of those yarns in it
     plate: npt.NDArray[np.int32]  #: (R,) in ascending order; rows of one plate have one curvature between them
+    most: npt.NDArray[np.float64]  #: (R,) moment per width at which its yarns slide, N; one for all rows of a plate
     hinge: npt.NDArray[np.int32]  #: (R, 2) vertices whose normals give the row's normal
     rest: npt.NDArray[np.float64]  #: (R, 4) s = K times the rest shape, in the frame of edge and normal; the last is 0
     hessian: sparse.csr_array  #: (N, N) N/m
@@ -104,7 +106,6 @@ class BendingEnergy:
         first = np.cumsum([0, *(len(part.stiffness) for part in parts)])
         starts = [plate + row for plate, row in zip(plates, first, strict=False)]
         edges = [part.hinge + vertex for part, vertex in zip(parts, offsets, strict=False)]
-        most = [np.full(len(plate), c.material.bend_friction) for c, plate in zip(cloths, plates, strict=True)]
         return BendingData(
             rows=sparse.block_diag([part.rows for part in parts], format="csr"),
             stiffness=np.concatenate([part.stiffness for part in parts]),
@@ -112,7 +113,7 @@ class BendingEnergy:
             hinge=np.concatenate(edges).astype(np.int32),
             rest=np.concatenate([part.rest for part in parts]),
             plate_start=np.append(np.concatenate(starts), first[-1]).astype(np.int32),
-            plate_most=np.concatenate(most),
+            plate_most=np.concatenate([part.most[plate] for part, plate in zip(parts, plates, strict=True)]),
             hessian=sparse.block_diag([part.hessian for part in parts], format="csr"),
         )
 
@@ -180,20 +181,22 @@ class BendingEnergy:
 def bending(cloth: Cloth, form: BendingForm) -> Bending:
     """Rows of one cloth for the flexural rigidity D of its material; indices are the cloth's own."""
     if form == "plate":
-        rows, stiffness, hinge, plate = _plate_rows(cloth)
+        rows, area, hinge, plate = _plate_rows(cloth)
+        rigidity, most = (of_triangles(cloth, name)[plate] for name in ("bend", "bend_friction"))
     else:
-        rows, stiffness, hinge = _hinge_rows(cloth)
+        rows, area, hinge = _hinge_rows(cloth)
         if form == "vertex":
-            rows, stiffness, hinge = _vertex_rows(cloth, rows, stiffness, hinge)
-        plate = np.arange(len(stiffness), dtype=np.int32)
-    yarns = RUBBING if cloth.material.bend_friction > 0.0 else 0.0
-    stiffness, rubbing = (1.0 + yarns) * stiffness, np.full(len(stiffness), yarns / (1.0 + yarns))
+            rows, area, hinge = _vertex_rows(cloth, rows, area, hinge)
+        rigidity, most = (_of_edges(cloth, name, hinge) for name in ("bend", "bend_friction"))
+        plate = np.arange(len(area), dtype=np.int32)
+    yarns = np.where(most > 0.0, RUBBING, 0.0)
+    stiffness, rubbing = (1.0 + yarns) * (rigidity / area), yarns / (1.0 + yarns)
     rows = _significant(rows, abs(rows).max(axis=1).toarray().ravel(), np.ones(rows.shape[1]))
     rest = _rest_curvature(cloth, rows, hinge)
     hessian = (rows.T @ sparse.diags_array(stiffness) @ rows).tocsr()
     size = np.sqrt(hessian.diagonal())
     hessian = _significant(hessian, size, size)
-    return Bending(rows, stiffness, rubbing, plate, hinge.astype(np.int32), rest, hessian)
+    return Bending(rows, stiffness, rubbing, plate, most, hinge.astype(np.int32), rest, hessian)
 
 
 def _significant(
@@ -215,11 +218,17 @@ def _plate_rows(
         held[cloth.pins.vertices] = hard
     found = plate_rows(cloth.rest_positions, cloth.triangles, held[cloth.triangles].all(axis=1))
     area = triangle_areas(cloth.rest_positions, cloth.triangles)
-    return found.rows, cloth.material.bend / area[found.triangle], found.hinge, found.triangle
+    return found.rows, area[found.triangle], found.hinge, found.triangle
+
+
+def _of_edges(cloth: Cloth, name: str, ends: npt.NDArray[np.int32]) -> Array:
+    """(E,) a number of the cloth in the middle of edges with these ends (E, 2)."""
+    a, b = of_vertices(cloth, name)[ends].T
+    return np.asarray(a + 0.5 * (b - a))
 
 
 def _hinge_rows(cloth: Cloth) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
-    """Bergou's K: cotangents at the ends of the edge; stiffness 3 k_b/(A₀+A₁) with k_b = D/3."""
+    """Bergou's K: cotangents at the ends of the edge; stiffness 3 k_b/(A₀+A₁) with k_b = D/3: D over that area."""
     found = hinges(cloth.triangles)
     area = triangle_areas(cloth.rest_positions, cloth.triangles)
     a, b, c, d = (cloth.rest_positions[found.corners[:, k]] for k in range(4))
@@ -230,14 +239,13 @@ def _hinge_rows(cloth: Cloth) -> tuple[sparse.csr_array, npt.NDArray[np.float64]
     index = np.repeat(np.arange(count), 4)
     shape = (count, len(cloth.positions))
     rows = sparse.coo_array((coefficient.ravel(), (index, found.corners.ravel())), shape=shape).tocsr()
-    stiffness = cloth.material.bend / area[found.triangles].sum(axis=1)
-    return rows, stiffness, found.corners[:, :2]
+    return rows, area[found.triangles].sum(axis=1), found.corners[:, :2]
 
 
 def _vertex_rows(
     cloth: Cloth,
     hinge_rows: sparse.csr_array,
-    hinge_stiffness: npt.NDArray[np.float64],
+    hinge_area: npt.NDArray[np.float64],
     hinge: npt.NDArray[np.int32],
 ) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
     count = len(cloth.positions)
@@ -248,8 +256,8 @@ def _vertex_rows(
     inner = np.flatnonzero(~border)
     kept = border[hinge].any(axis=1)
     rows = sparse.vstack([laplacian[inner], hinge_rows[kept]]).tocsr()
-    stiffness = np.concatenate([cloth.material.bend / vertex_area[inner], hinge_stiffness[kept]])
-    return rows, stiffness, np.concatenate([np.column_stack([inner, inner]), hinge[kept]])
+    areas = np.concatenate([vertex_area[inner], hinge_area[kept]])
+    return rows, areas, np.concatenate([np.column_stack([inner, inner]), hinge[kept]])
 
 
 def _cotangent_laplacian(cloth: Cloth) -> sparse.csr_array:

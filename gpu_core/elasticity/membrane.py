@@ -9,7 +9,7 @@ least ½ Y Σ(|f| − 1)². H leaves negative additions out, else an iteration s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,9 +17,10 @@ import numpy.typing as npt
 import scipy.sparse as sparse
 
 from ..backend import Backend, Launch, launch
-from ..scene.arrays import IntArray
+from ..scene.arrays import Array, IntArray
+from ..scene.fields import of_triangles
 from ..scene.mesh import triangle_areas
-from ..scene.scene import Cloth, Material
+from ..scene.scene import Cloth
 from .choices import LIMIT_RATIO, ElasticityChoices
 from .energy import LinearSystem
 from .sheet import Sheet
@@ -123,22 +124,24 @@ def membrane(cloth: Cloth, choices: ElasticityChoices) -> Membrane:
     """
     area = triangle_areas(cloth.rest_positions, cloth.triangles)
     rest_inverse = np.linalg.inv(_rest_edges(cloth))
-    per_area = np.array(constraint_stiffness(cloth.material, choices.limit_ratio))
-    stiffness = area[:, None] * per_area
-    limit = np.full(len(area), 1.0 + cloth.material.strain_limit)
+    numbers = {name: of_triangles(cloth, name) for name in ("stretch_warp", "stretch_weft", "shear", "strain_limit")}
+    softened = {**numbers, "softening": cloth.material.softening}
+    stiffness = area[:, None] * constraint_stiffness(softened, choices.limit_ratio)
+    limit = 1.0 + numbers["strain_limit"]
     constant = np.maximum(stiffness, 0.0) * [1.0, 1.0, 1.0, float(choices.limit == "constant")]
     return Membrane(rest_inverse.reshape(-1, 4), stiffness, limit, _hessian(cloth, rest_inverse, constant), area)
 
 
-def constraint_stiffness(material: Material, limit_ratio: float = LIMIT_RATIO) -> tuple[float, float, float, float]:
-    """(rotation, warp, weft, limit) in N/m.
+def constraint_stiffness(material: Mapping[str, npt.ArrayLike], limit_ratio: float = LIMIT_RATIO) -> Array:
+    """(…, 4) rotation, warp, weft, limit in N/m, of numbers or of arrays (…) by the names of `Material`.
 
     Softening spares the shear stiffness as far as the softened sheet stays softer in shear than an isotropic one.
     """
-    warp, weft = material.softening * material.stretch_warp, material.softening * material.stretch_weft
-    rotation = 2.0 * min(material.shear, max(material.softening * material.shear, 0.5 * min(warp, weft)))
-    limit = limit_ratio * max(warp, weft) if material.strain_limit > 0 else 0.0
-    return rotation, warp - rotation, weft - rotation, limit
+    softening, shear = (np.asarray(material[name], np.float64) for name in ("softening", "shear"))
+    warp, weft = (softening * np.asarray(material[name]) for name in ("stretch_warp", "stretch_weft"))
+    rotation = 2.0 * np.minimum(shear, np.maximum(softening * shear, 0.5 * np.minimum(warp, weft)))
+    limit = np.where(np.asarray(material["strain_limit"]) > 0.0, limit_ratio * np.maximum(warp, weft), 0.0)
+    return np.stack([rotation, warp - rotation, weft - rotation, limit], axis=-1)
 
 
 def _rest_edges(cloth: Cloth) -> npt.NDArray[np.float64]:

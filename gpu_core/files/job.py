@@ -23,9 +23,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..scene.scene import (
+    PAINTABLE,
     Cloth,
     Collider,
     Material,
+    Painted,
     Pins,
     Scene,
     Settings,
@@ -39,9 +41,10 @@ if TYPE_CHECKING:
     from hashlib import _Hash as Hash
 
 FORMAT = "taffeta job"
-VERSION = 3
+VERSION = 4
 HEADER = "job.json"
 PARTS = ("settings", "cloths", "colliders")
+PAINT = "painted_"  # prefix of the weights of a painted number in the cloth file
 Values = TypeVar("Values", Settings, Material)
 
 #: The arrays of a cloth file and the types they are stored, hashed and handed to the solver in.
@@ -55,6 +58,7 @@ CLOTH_ARRAYS: dict[str, type] = {
     "pin_vertices": np.int32,
     "pin_targets": np.float64,
     "pin_weights": np.float32,
+    **{f"{PAINT}{name}": np.float32 for name in PAINTABLE},
 }
 
 
@@ -162,6 +166,7 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
                 "thickness": float(cloth.thickness),
                 "self_collision": bool(cloth.self_collision),
                 "material": plain(cloth.material),
+                **maxima(cloth.painted),
                 "arrays": _array_digests(cloth_arrays(cloth)),
             }
             for cloth in scene.cloths
@@ -186,6 +191,11 @@ def plain(values: Settings | Material) -> dict[str, Any]:
         kind: Any = type(field.default)
         result[field.name] = [float(x) for x in value] if kind is tuple else kind(value)
     return result
+
+
+def maxima(painted: Mapping[str, Painted]) -> dict[str, dict[str, float]]:
+    """What `describe` says of painted numbers besides their weights: nothing where there are none."""
+    return {"painted": {name: float(entry.maximum) for name, entry in painted.items()}} if painted else {}
 
 
 def begin_hash(kind: npt.DTypeLike, shape: tuple[int, ...]) -> Hash:
@@ -221,6 +231,7 @@ def cloth_arrays(cloth: Cloth) -> dict[str, Any]:
         "pin_vertices": pins and pins.vertices,
         "pin_targets": pins and pins.targets,
         "pin_weights": pins and pins.weights,
+        **{f"{PAINT}{name}": painted.weights for name, painted in cloth.painted.items()},
     }
     return {
         name: np.ascontiguousarray(array, CLOTH_ARRAYS[name]) for name, array in arrays.items() if array is not None
@@ -273,6 +284,8 @@ def _checked(header: Mapping[str, Any]) -> dict[str, Any]:
         _text(entry["key"])
         _restored(Material, entry["material"])
         _truth(entry["self_collision"])
+        for maximum in entry.get("painted", {}).values():
+            _number(maximum)
     for entry in header["colliders"]:
         _number(entry["friction"])
     for entry in [*header["cloths"], *header["colliders"]]:
@@ -328,12 +341,15 @@ def _load_cloth(path: Path, entry: Mapping[str, Any]) -> Cloth:
         pins = None
         if "pin_vertices" in arrays:
             pins = Pins(arrays.pop("pin_vertices"), arrays.pop("pin_targets"), arrays.pop("pin_weights", None))
+        maxima = entry.get("painted", {})
+        painted = {name: Painted(arrays.pop(f"{PAINT}{name}"), _number(maxima[name])) for name in maxima}
         return Cloth(
             name=entry["name"],
             key=entry["key"],
             thickness=_number(entry["thickness"]),
             self_collision=_truth(entry["self_collision"]),
             material=_restored(Material, entry["material"]),
+            painted=painted,
             pins=pins,
             **arrays,
         )

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from .scene import PAINTABLE
+
 Values = Mapping[str, Any]
 
 #: What an array that differs means to the user.
@@ -19,8 +21,9 @@ ARRAYS = {
     "pin_vertices": "its pin group has changed",
     "pin_targets": "its pins move otherwise",
     "pin_weights": "the weights of its pin group have changed",
+    **{f"painted_{name}": f"where its {name.replace('_', ' ')} is painted has changed" for name in PAINTABLE},
 }
-NOT_THE_RESULT = frozenset({"backend", "name", "key", "arrays"})
+NOT_THE_RESULT = frozenset({"backend", "name", "key", "arrays", "material", "painted"})
 
 
 def differences(held: Values, asked: Values) -> list[str]:
@@ -63,7 +66,7 @@ def _moved(held: Values, asked: Values) -> bool:
 
 def _object(held: Values, asked: Values) -> Iterator[str]:
     name = asked["name"]
-    yield from _numbers(name, {**held, **held.get("material", {})}, {**asked, **asked.get("material", {})})
+    yield from _numbers(name, _flat(held), _flat(asked))
     before, after = held.get("arrays"), asked.get("arrays")
     if before is None or after is None:
         return
@@ -71,11 +74,19 @@ def _object(held: Values, asked: Values) -> Iterator[str]:
     yield from dict.fromkeys(f"{name}: {ARRAYS.get(key, key)}" for key in changed)
 
 
+def _flat(entry: Values) -> dict[str, Any]:
+    """All numbers of an object by one name each."""
+    maxima = {f"{key}_max": entry.get("painted", {}).get(key) for key in PAINTABLE}
+    return {**entry, **entry.get("material", {}), **maxima}
+
+
 def _numbers(name: str, held: Values, asked: Values) -> Iterator[str]:
     for key, value in asked.items():
-        if key not in NOT_THE_RESULT and key != "material" and held.get(key) != value:
+        if key not in NOT_THE_RESULT and held.get(key) != value:
             yield f"{name}: {key.replace('_', ' ')} is {_text(value)}, was {_text(held.get(key))}"
 
 
 def _text(value: Any) -> str:
+    if value is None:
+        return "not painted"
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -7,6 +7,7 @@ file with the name of the object and the remedy.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -52,12 +53,23 @@ class Material:
     bend_friction: float = 0.0  #: moment per width at which its yarns slide, N; 0 = they do not rub
 
     def validate(self, name: str) -> None:
-        for key, low in (("density", 0.0), ("stretch_warp", 0.0), ("stretch_weft", 0.0), ("softening", 0.0)):
-            if not (np.isfinite(getattr(self, key)) and getattr(self, key) > low):
-                raise SceneError(name, f"{key} is {getattr(self, key)}", f"Set {key} above {low:g}")
-        for key in ("shear", "bend", "strain_limit", "friction", "air_drag", "bend_friction"):
-            if not (np.isfinite(getattr(self, key)) and getattr(self, key) >= 0.0):
-                raise SceneError(name, f"{key} is {getattr(self, key)}", f"Set {key} to 0 or more")
+        for key in vars(self):
+            _require_number(name, key, getattr(self, key))
+
+
+#: The numbers of a cloth that may differ from vertex to vertex: those of the material, and its thickness.
+PAINTABLE = (
+    "density", "stretch_warp", "stretch_weft", "shear", "bend", "bend_friction", "strain_limit", "air_drag",
+    "friction", "thickness",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Painted:
+    """How a number differs over a cloth: its own value where the weight is 0, `maximum` where it is 1 (`fields.py`)."""
+
+    weights: FloatArray  #: (N,) in [0, 1]
+    maximum: float  #: in the number's unit; may be less than the other value
 
 
 @dataclass(frozen=True)
@@ -82,6 +94,7 @@ class Cloth:
     warp: Array | None = None  #: (T, 3) warp direction of each triangle in rest space; None = along rest x (then y, z)
     pins: Pins | None = None
     thickness: float = 1.0e-3  #: distance that mid-surfaces keep from each other (ξ), m
+    painted: Mapping[str, Painted] = field(default_factory=dict)  #: by names of `PAINTABLE`
     self_collision: bool = True  #: with itself; with all else it always collides
     world_to_object: Array | None = None  #: (F or 1, 4, 4) from world to the space the cache is written in
     key: str = ""  #: file name stem of the cache; name is used where empty
@@ -198,8 +211,9 @@ def _validate_cloth(cloth: Cloth, settings: Settings) -> None:
     _refuse_loose_vertices(cloth)
     _refuse_zero_area(cloth)
     _refuse_non_manifold(cloth)
-    if not (np.isfinite(cloth.thickness) and cloth.thickness > 0):
-        raise SceneError(cloth.name, f"thickness is {cloth.thickness} m", "Set a thickness above 0")
+    _require_number(cloth.name, "thickness", cloth.thickness)
+    for key, painted in cloth.painted.items():
+        _validate_painted(cloth.name, key, painted, len(cloth.positions))
     if cloth.velocities is not None:
         if cloth.velocities.shape != cloth.positions.shape:
             raise SceneError(cloth.name, "velocities do not match the vertices", "Give one velocity per vertex")
@@ -217,10 +231,29 @@ def _validate_collider(collider: Collider, settings: Settings) -> None:
     _require_frames(collider.name, collider.positions, settings, "positions")
     _validate_triangles(collider.name, collider.triangles, collider.positions.shape[1:])
     _require_motion(collider.name, collider.positions, settings, "vertex")
-    if not (np.isfinite(collider.thickness) and collider.thickness > 0):
-        raise SceneError(collider.name, f"thickness is {collider.thickness} m", "Set a thickness above 0")
-    if not (np.isfinite(collider.friction) and collider.friction >= 0):
-        raise SceneError(collider.name, f"friction is {collider.friction}", "Set friction to 0 or more")
+    _require_number(collider.name, "thickness", collider.thickness)
+    _require_number(collider.name, "friction", collider.friction)
+
+
+#: Numbers that are above 0; all others may be 0.
+POSITIVE = frozenset({"density", "stretch_warp", "stretch_weft", "softening", "thickness"})
+
+
+def _require_number(name: str, key: str, value: float) -> None:
+    number = key.removesuffix("_max")
+    if not (np.isfinite(value) and (value > 0.0 if number in POSITIVE else value >= 0.0)):
+        remedy = f"Set {key} above 0" if number in POSITIVE else f"Set {key} to 0 or more"
+        raise SceneError(name, f"{key} is {value}", remedy)
+
+
+def _validate_painted(name: str, key: str, painted: Painted, vertices: int) -> None:
+    if key not in PAINTABLE:
+        raise SceneError(name, f"{key} cannot be painted", f"Paint one of {', '.join(PAINTABLE)}")
+    _require_number(name, f"{key}_max", painted.maximum)
+    if painted.weights.shape != (vertices,):
+        raise SceneError(name, f"the weights of {key} do not match the vertices", "Give one weight per vertex")
+    if not ((painted.weights >= 0) & (painted.weights <= 1)).all():  # false for what is no number, too
+        raise SceneError(name, f"a weight of {key} is outside 0 to 1", "Paint weights between 0 and 1")
 
 
 def _validate_triangles(name: str, triangles: IntArray, shape: tuple[int, ...]) -> None:
