@@ -24,7 +24,7 @@ from ...gpu_core.files import folder as own_folder
 from ...gpu_core.files.cache import CacheError, CacheState, Contents
 from ...gpu_core.files.disk import DiskError
 from ...gpu_core.files.program import program
-from ...gpu_core.scene.differences import differences
+from ...gpu_core.scene.differences import Difference, differences
 from ..scene import modifier, retiming, roster
 from ..scene.gather import Members, cloth_objects, gather_numbers
 from . import place, playback
@@ -184,10 +184,10 @@ def why_stale(contents: Contents, asked: Mapping[str, Any]) -> str:
     return in_brief(differences(contents.scene, asked))
 
 
-def in_brief(lines: Sequence[str]) -> str:
+def in_brief(found: Sequence[Difference]) -> str:
     """The first of these differences, or nothing."""
-    more = f" and {len(lines) - REASONS_SHOWN} more" if len(lines) > REASONS_SHOWN else ""
-    return "; ".join(lines[:REASONS_SHOWN]) + more
+    more = f" and {len(found) - REASONS_SHOWN} more" if len(found) > REASONS_SHOWN else ""
+    return "; ".join(difference.text for difference in found[:REASONS_SHOWN]) + more
 
 
 def known() -> dict[Path, Held]:

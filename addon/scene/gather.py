@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import bpy
 
 from ...gpu_core.files.frame_spool import FrameSpool
-from ...gpu_core.files.job import plain, positions_name
+from ...gpu_core.files.job import positions_name
+from ...gpu_core.files.job_values import plain
 from ...gpu_core.scene.scene import Scene, Settings
 from . import keys, modifier, retiming
 from .bodies import Body, bodies, carries

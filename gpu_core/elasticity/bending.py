@@ -39,6 +39,7 @@ FLAT = 2.5e-5  #: bulge of the vertices around an edge, relative to its length, 
 
 class Bending(NamedTuple):
     rows: sparse.csr_array  #: (R, N) K, each row sums to 0
+    area: npt.NDArray[np.float64]  #: (R,) that D is divided by, m²
     stiffness: npt.NDArray[np.float64]  #: (R,) of D and of yarns that do not slide
     rubbing: npt.NDArray[np.float64]  #: (R,) share of those yarns in it
     plate: npt.NDArray[np.int32]  #: (R,) in ascending order; rows of one plate have one curvature between them
@@ -83,22 +84,18 @@ class BendingEnergy:
         }  # fmt: skip
         self._stiffness, self._hinge = backend.array(data.stiffness), integers(data.hinge)
         self._rest, self._curved = backend.array(data.rest), bool(np.any(data.rest))
-        self._rest *= backend.array(1.0 - data.rubbing[:, None])
-        self._rubs, self._rubbing = bool(np.any(data.plate_most)), backend.array(data.rubbing)
-        first = data.plate_start[:-1]
+        self._rubbing, self._most = backend.array(data.rubbing), backend.array(data.plate_most)
         self._plates = {
-            "first": integers(data.plate_start),
-            "stiffness": backend.array(data.stiffness[first] * data.rubbing[first]),
-        }
-        self._most = backend.array(data.plate_most)
-        self._slid = xp.zeros((self.count if self._rubs else 0, 4), xp.float32)
-        self._held = xp.zeros_like(self._rest)
+            "first": integers(data.plate_start), "stiffness": xp.zeros(len(data.plate_most), xp.float32),
+        }  # fmt: skip
+        self._slid, self._held = xp.zeros((0, 4), xp.float32), xp.zeros_like(self._rest)
         self._turns: tuple[Any, Callable[[], None]] | None = None  #: bound to the positions that were turned last
+        self.renew(data)
         self.force = xp.zeros((max(1, self.count), 4), xp.float32)  #: (R, 4) of the rows, before their coefficients
 
     @staticmethod
-    def part(cloth: Cloth, choices: ElasticityChoices) -> Bending:
-        return bending(cloth, choices.bending)
+    def part(cloth: Cloth, choices: ElasticityChoices, known: Bending | None = None) -> Bending:
+        return bending(cloth, choices.bending, known)
 
     @staticmethod
     def joined(parts: Sequence[Bending], cloths: Sequence[Cloth], offsets: IntArray) -> BendingData:
@@ -116,6 +113,17 @@ class BendingEnergy:
             plate_most=np.concatenate([part.most[plate] for part, plate in zip(parts, plates, strict=True)]),
             hessian=sparse.block_diag([part.hessian for part in parts], format="csr"),
         )
+
+    def renew(self, data: BendingData) -> None:
+        array, first = self.backend.array, data.plate_start[:-1]
+        self._stiffness[:], self._rubbing[:] = array(data.stiffness), array(data.rubbing)
+        self._rest[:] = array(data.rest) * array(1.0 - data.rubbing[:, None])
+        self._most[:] = array(data.plate_most)
+        self._plates["stiffness"][:] = array(data.stiffness[first] * data.rubbing[first])
+        self._rubs = bool(np.any(data.plate_most))
+        if self._rubs != bool(len(self._slid)):  # none did before, or none does any more
+            self._slid = self.backend.xp.zeros((self.count if self._rubs else 0, 4), self.backend.xp.float32)
+            self._held[:], self._turns = 0.0, None
 
     def residual_launches(self, x: Any, system: LinearSystem) -> list[Launch]:
         gather = launch(
@@ -152,8 +160,9 @@ class BendingEnergy:
         """The yarns bear nothing: (R, 4) where they are held; (0, 4) where none rub."""
         return {"slid": self._slide(x, self.backend.xp.zeros_like(self._most))}
 
-    def resume(self, memory: dict[str, Any]) -> None:
-        self._slid[:] = memory["slid"]
+    def resume(self, memory: dict[str, Any], x: Any) -> None:
+        known = memory["slid"]
+        self._slid[:] = known if len(known) == len(self._slid) else self.memory(x)["slid"]
 
     def remember(self, x: Any, converged: bool) -> dict[str, Any]:
         """Where yarns have slid to, (R, 4); (0, 4) where none rub."""
@@ -178,25 +187,41 @@ class BendingEnergy:
         return 0.5 * ((force * force).sum(axis=1) / xp.maximum(stiffness, SOFTEST)).sum()
 
 
-def bending(cloth: Cloth, form: BendingForm) -> Bending:
-    """Rows of one cloth for the flexural rigidity D of its material; indices are the cloth's own."""
+def bending(cloth: Cloth, form: BendingForm, known: Bending | None = None) -> Bending:
+    """Rows of one cloth for the flexural rigidity D of its material; indices are the cloth's own.
+
+    known: the same with other numbers.
+    """
+    if known is None:
+        rows, area, hinge, plate = _rows(cloth, form)
+        rows = _significant(rows, abs(rows).max(axis=1).toarray().ravel(), np.ones(rows.shape[1]))
+        rest = _rest_curvature(cloth, rows, hinge)
+    else:
+        rows, area, hinge, plate, rest = known.rows, known.area, known.hinge, known.plate, known.rest
     if form == "plate":
-        rows, area, hinge, plate = _plate_rows(cloth)
         rigidity, most = (of_triangles(cloth, name)[plate] for name in ("bend", "bend_friction"))
     else:
-        rows, area, hinge = _hinge_rows(cloth)
-        if form == "vertex":
-            rows, area, hinge = _vertex_rows(cloth, rows, area, hinge)
         rigidity, most = (_of_edges(cloth, name, hinge) for name in ("bend", "bend_friction"))
-        plate = np.arange(len(area), dtype=np.int32)
     yarns = np.where(most > 0.0, RUBBING, 0.0)
     stiffness, rubbing = (1.0 + yarns) * (rigidity / area), yarns / (1.0 + yarns)
-    rows = _significant(rows, abs(rows).max(axis=1).toarray().ravel(), np.ones(rows.shape[1]))
-    rest = _rest_curvature(cloth, rows, hinge)
+    if known is not None and np.array_equal(stiffness, known.stiffness) and np.array_equal(most, known.most):
+        return known
     hessian = (rows.T @ sparse.diags_array(stiffness) @ rows).tocsr()
     size = np.sqrt(hessian.diagonal())
     hessian = _significant(hessian, size, size)
-    return Bending(rows, stiffness, rubbing, plate, most, hinge.astype(np.int32), rest, hessian)
+    return Bending(rows, area, stiffness, rubbing, plate, most, hinge.astype(np.int32), rest, hessian)
+
+
+def _rows(
+    cloth: Cloth, form: BendingForm
+) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """(rows, what each one's D is divided by, their hinges, their plates)."""
+    if form == "plate":
+        return _plate_rows(cloth)
+    rows, area, hinge = _hinge_rows(cloth)
+    if form == "vertex":
+        rows, area, hinge = _vertex_rows(cloth, rows, area, hinge)
+    return rows, area, hinge, np.arange(len(area), dtype=np.int32)
 
 
 def _significant(

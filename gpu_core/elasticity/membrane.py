@@ -59,8 +59,8 @@ class MembraneEnergy:
         }  # fmt: skip
 
     @staticmethod
-    def part(cloth: Cloth, choices: ElasticityChoices) -> Membrane:
-        return membrane(cloth, choices)
+    def part(cloth: Cloth, choices: ElasticityChoices, known: Membrane | None = None) -> Membrane:
+        return membrane(cloth, choices, known)
 
     @staticmethod
     def joined(parts: Sequence[Membrane], cloths: Sequence[Cloth], offsets: IntArray) -> Membrane:
@@ -71,6 +71,12 @@ class MembraneEnergy:
             sparse.block_diag([part.hessian for part in parts], format="csr"),
             np.concatenate([part.area for part in parts]),
         )
+
+    def renew(self, data: Membrane) -> None:
+        for array, values in (
+            (self._rest_inverse, data.rest_inverse), (self._stiffness, data.stiffness), (self._limit, data.limit),
+        ):  # fmt: skip
+            array[:] = self.backend.array(values)
 
     def residual_launches(self, x: Any, system: LinearSystem) -> list[Launch]:
         sheet = self.sheet
@@ -98,7 +104,7 @@ class MembraneEnergy:
     def memory(self, x: Any) -> dict[str, Any]:
         return {"hardness": self.backend.xp.ones_like(self._hardness)}
 
-    def resume(self, memory: dict[str, Any]) -> None:
+    def resume(self, memory: dict[str, Any], x: Any) -> None:
         self._hardness[:] = memory["hardness"]
 
     def remember(self, x: Any, converged: bool) -> dict[str, Any]:
@@ -116,18 +122,25 @@ class MembraneEnergy:
         self.backend.launch("strain_excess", self.sheet.triangles, x=x, **self._law, excess=self._excess)
 
 
-def membrane(cloth: Cloth, choices: ElasticityChoices) -> Membrane:
-    """Data of the membrane of one cloth; indices are the cloth's own.
+def membrane(cloth: Cloth, choices: ElasticityChoices, known: Membrane | None = None) -> Membrane:
+    """Data of the membrane of one cloth; indices are the cloth's own. known: the same with other numbers.
 
     With `choices.limit` "constant" H counts the strain limit's stiffness everywhere, as if it always acted (the
     textbook's projective dynamics). It slows every iteration for a constraint that seldom acts.
     """
-    area = triangle_areas(cloth.rest_positions, cloth.triangles)
-    rest_inverse = np.linalg.inv(_rest_edges(cloth))
-    numbers = {name: of_triangles(cloth, name) for name in ("stretch_warp", "stretch_weft", "shear", "strain_limit")}
-    softened = {**numbers, "softening": cloth.material.softening}
-    stiffness = area[:, None] * constraint_stiffness(softened, choices.limit_ratio)
-    limit = 1.0 + numbers["strain_limit"]
+    if known is None:
+        area = triangle_areas(cloth.rest_positions, cloth.triangles)
+        rest_inverse = np.linalg.inv(_rest_edges(cloth))
+    else:
+        area, rest_inverse = known.area, known.rest_inverse.reshape(-1, 2, 2)
+    numbers: dict[str, npt.ArrayLike] = {
+        name: of_triangles(cloth, name) for name in ("stretch_warp", "stretch_weft", "shear", "strain_limit")
+    }
+    numbers["softening"] = cloth.material.softening
+    stiffness = area[:, None] * constraint_stiffness(numbers, choices.limit_ratio)
+    limit = 1.0 + of_triangles(cloth, "strain_limit")
+    if known is not None and np.array_equal(stiffness, known.stiffness) and np.array_equal(limit, known.limit):
+        return known
     constant = np.maximum(stiffness, 0.0) * [1.0, 1.0, 1.0, float(choices.limit == "constant")]
     return Membrane(rest_inverse.reshape(-1, 4), stiffness, limit, _hessian(cloth, rest_inverse, constant), area)
 

@@ -27,7 +27,8 @@ class Change:
     ) -> None:  # fmt: skip
         """step: h, s. tolerance: ‖Δx‖ that counts as converged, m. cloths: first vertex of each, and N. The arrays
         are (N, 4), m."""
-        self.criteria, self.step, self.tolerance = criteria, step, tolerance
+        self.criteria = criteria
+        self.pace(step, tolerance)
         chunks = [np.arange(a, b, CHUNK) for a, b in pairwise(cloths)]
         first = np.append(np.concatenate(chunks), cloths[-1])
         start = np.cumsum([0, *(len(of) for of in chunks)])
@@ -44,6 +45,10 @@ class Change:
             ),
         ]  # fmt: skip
         self.look: Callable[[], Answer] = backend.look(sizes)
+
+    def pace(self, step: float, tolerance: float) -> None:
+        """The next steps are of another length. step: h, s. tolerance: m."""
+        self.step, self.tolerance = step, tolerance
 
     def size(self, answer: Answer) -> float:
         """‖Δx‖ in m: the largest of a vertex, or the mean square root of a cloth over `mean_share` if that is more.

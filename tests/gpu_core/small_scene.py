@@ -76,7 +76,7 @@ def painted(cloth: Cloth, *names: str, factor: float = 2.0) -> Cloth:
 
 
 def full_scene() -> Scene:
-    """Every optional field in use: two cloths, pins that move, velocities, warp, paint, an animated collider."""
+    """Every optional field in use: two cloths, pins that move, velocities, warp, paint, keys, an animated collider."""
     scene = small_scene(3, 4)
     (first,), (collider,) = scene.cloths, scene.colliders
     count = len(first.positions)
@@ -92,7 +92,10 @@ def full_scene() -> Scene:
         world_to_object=None,
     )
     moving = replace(collider, name="Moving", positions=np.repeat(collider.positions, 3, axis=0) + np.float32(0.5))
-    return replace(scene, cloths=(first, painted(second)), colliders=(collider, moving))
+    second = replace(painted(second), keys={"bend": np.array([5e-6, 6e-6]), "bend_max": np.array([1e-5, 2e-5, 3e-5])})
+    moving = replace(moving, keys={"friction": np.array([0.4, 0.5])})
+    keys = {"gravity": np.array([[0.0, 0.0, -9.81], [0.0, 1.0, -9.0]]), "time_scale": np.array([1.0, 0.9])}
+    return replace(scene, cloths=(first, second), colliders=(collider, moving), keys=keys)
 
 
 def assert_frames_are_free_of_intersections(scene: Scene, cache: Path, frames: int) -> None:

@@ -72,6 +72,7 @@ def test_the_digest_does_not_depend_on_number_types_names_or_the_backend():
     assert digest(other) == digest(scene)
 
 
+KEYS = np.array([1.0, 2.0])
 CHANGES = {
     "a vertex": lambda s: replace(s, cloths=(replace(s.cloths[0], positions=s.cloths[0].positions + 1e-12),)),
     "the rest shape": lambda s: replace(s, cloths=(replace(s.cloths[0], rest_positions=s.cloths[0].positions * 2),)),
@@ -89,6 +90,10 @@ CHANGES = {
     "gravity": lambda s: replace(s, settings=replace(s.settings, gravity=(0.0, 0.0, -1.6))),
     "paint": lambda s: replace(s, cloths=(painted(s.cloths[0], "bend"),)),
     "what paint goes to": lambda s: replace(s, cloths=(painted(s.cloths[0], "bend", factor=3.0),)),
+    "keys of a cloth": lambda s: replace(s, cloths=(replace(s.cloths[0], keys={"bend": KEYS}),)),
+    "keys of a collider": lambda s: replace(s, colliders=(replace(s.colliders[0], keys={"friction": KEYS}),)),
+    "keys of the scene": lambda s: replace(s, keys={"time_scale": KEYS}),
+    "the time scale": lambda s: replace(s, settings=replace(s.settings, time_scale=0.5)),
     "self-collision": lambda s: replace(s, cloths=(replace(s.cloths[0], self_collision=False), *s.cloths[1:])),
 }
 
@@ -212,9 +217,12 @@ def test_every_field_of_the_scene_is_stored():
     """A field added to the scene must be added to the job as well: these are the ones it knows."""
     assert {f.name for f in fields(Cloth)} == {
         "name", "triangles", "rest_positions", "positions", "material", "velocities", "warp", "pins", "thickness",
-        "world_to_object", "key", "self_collision", "painted",
+        "world_to_object", "key", "self_collision", "painted", "keys",
     }  # fmt: skip
-    assert {f.name for f in fields(Collider)} == {"name", "triangles", "positions", "friction", "thickness"}
+    assert {f.name for f in fields(Scene)} == {"cloths", "colliders", "settings", "keys"}
+    assert {f.name for f in fields(Collider)} == {
+        "name", "triangles", "positions", "friction", "thickness", "keys",
+    }  # fmt: skip
     assert {f.name for f in fields(Pins)} == {"vertices", "targets", "weights"}
     assert all(f.default is not None for kind in (Settings, Material) for f in fields(kind))
 
