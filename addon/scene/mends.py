@@ -9,7 +9,7 @@ import bmesh
 import bpy
 
 from ...gpu_core.scene.scene import SceneError
-from . import keyed, modifier, resolution
+from . import keyed, modifier, painted, resolution
 
 
 def gravity(scene: bpy.types.Scene, _item: bpy.types.Object | None) -> None:
@@ -26,6 +26,12 @@ def enable(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
 
 def pins(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     item.taffeta.cloth.pin_group = ""
+
+
+def paint(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    for name, group in painted.groups(item).items():
+        if not painted.exists(item, group):
+            setattr(item.taffeta.cloth, f"{name}_group", "")
 
 
 def collider(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
@@ -78,6 +84,7 @@ MENDS: dict[str, tuple[str, Callable[[bpy.types.Scene, bpy.types.Object], None]]
     "KEYS": ("Remove Keys", keys),
     "ENABLE": ("Enable in Viewport", enable),
     "PINS": ("Clear Pin Group", pins),
+    "PAINT": ("Clear Group", paint),
     "COLLIDER": ("Make Collider", collider),
     "BLENDER_CLOTH": ("Remove Blender's Cloth", blender_cloth),
     "AFTER_CACHE": ("Move behind the Cache", after_cache),

@@ -80,7 +80,7 @@ def _moved(held: Values, asked: Values) -> bool:
 
 def _object(held: Values, asked: Values, frames: range) -> Iterator[Difference]:
     name = asked["name"]
-    yield from _numbers(name, _flat(held), _flat(asked), frames)
+    yield from _numbers(name, flat(held), flat(asked), frames)
     before, after = held.get("arrays"), asked.get("arrays")
     if before is None or after is None:
         return
@@ -88,7 +88,7 @@ def _object(held: Values, asked: Values, frames: range) -> Iterator[Difference]:
     yield from dict.fromkeys(Difference(f"{name}: {ARRAYS.get(key, key)}") for key in changed)
 
 
-def _flat(entry: Values) -> dict[str, Any]:
+def flat(entry: Values) -> dict[str, Any]:
     """All numbers of an object by one name each."""
     maxima = {f"{key}_max": entry.get("painted", {}).get(key) for key in PAINTABLE}
     return {**entry, **entry.get("material", {}), **maxima}
