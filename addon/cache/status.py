@@ -32,6 +32,16 @@ from . import place, playback
 REASONS_SHOWN = 3
 
 
+class Stale(NamedTuple):
+    """How a cache and a scene differ."""
+
+    reason: str = ""  #: in words; nothing where they agree, or the cache is too old to say
+    good: int = 0  #: so many first frames would be the same
+
+
+ALIKE = Stale()
+
+
 @dataclass(frozen=True)
 class Held:
     """What was found in one cache folder."""
@@ -44,6 +54,7 @@ class Held:
     contents: Contents | None = None
     certificates: tuple[Certificate, ...] = ()
     foreign: str = ""  #: whose bake it is, where it is not this scene's
+    differs: Stale = ALIKE  #: from the scene as it was when that was looked at (`checking`)
 
 
 MISSING = Held(CacheState.MISSING, "Not baked")
@@ -142,9 +153,10 @@ def _worth(
         frames = contents.frame_start, contents.frame_end
         numbers = gather_numbers(scene, present, contents.points, colliders_of(contents), frames, contents.scene)
         reasons[id(contents)] = stale(contents, numbers)
+    differs = reasons[id(contents)] if reasons[id(contents)].reason else found.differs
     if other := playback.other_mesh(cloth, contents):
-        return CacheState.STALE, reasons[id(contents)].reason or other
-    if worse := of_stale(contents, found.frames, reasons[id(contents)]):
+        return CacheState.STALE, differs.reason or other
+    if worse := _of_stale(contents, found.frames, differs):
         return worse
     hidden = playback.hidden(cloth)
     if hidden:
@@ -178,21 +190,14 @@ def colliders_of(contents: Contents) -> list[str]:
     return [entry["name"] for entry in contents.scene.get("colliders", ())]
 
 
-class Stale(NamedTuple):
-    """How a cache and a scene differ."""
-
-    reason: str = ""  #: in words; nothing where they agree, or the cache is too old to say
-    good: int = 0  #: so many first frames would be the same
-
-
 def stale(contents: Contents, asked: Mapping[str, Any]) -> Stale:
     """asked: as `job.describe` has the scene."""
     found = differences(contents.scene, asked) if contents.scene else []
     good = alike(found, contents.frames)
-    return Stale(in_brief(found), good if good >= contents.kept else 0) if found else Stale()
+    return Stale(in_brief(found), good if good >= contents.kept else 0) if found else ALIKE
 
 
-def of_stale(contents: Contents, frames: int, found: Stale) -> tuple[CacheState, str] | None:
+def _of_stale(contents: Contents, frames: int, found: Stale) -> tuple[CacheState, str] | None:
     """What a cache of so many frames is worth where the scene is another now; None where it is as good as it was."""
     if not found.reason or found.good >= frames:
         return None

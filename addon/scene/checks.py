@@ -103,7 +103,7 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
             yield Trouble(cloth.name, f"Blender's own Cloth modifier “{entry.name}” moves it too", "BLENDER_CLOTH")
         elif entry.name == modifier.TRIANGLES or not (entry.show_viewport or entry.show_render):
             continue
-        elif index < place and entry.type not in modifier.KEEPS_VERTICES:
+        elif index < place and not modifier.comes_before(cloth, entry):
             text = f"“{entry.name}” comes before the cache and makes other vertices"
             yield Trouble(cloth.name, text, "AFTER_CACHE")
         elif index > place and entry.type not in modifier.SHAPELESS and modifier.find(cloth) is not None:
@@ -117,20 +117,12 @@ def _instances(item: bpy.types.Object) -> bool:
     if item.instance_type in ("VERTS", "FACES"):
         return True
     nodes = {
-        node
+        node.bl_idname
         for entry in item.modifiers
         if entry.type == "NODES" and entry.node_group is not None and (entry.show_viewport or entry.show_render)
-        for node in _nodes(entry.node_group)
+        for node in modifier.nodes(entry.node_group)
     }
     return "GeometryNodeInstanceOnPoints" in nodes and "GeometryNodeRealizeInstances" not in nodes
-
-
-def _nodes(tree: bpy.types.NodeTree) -> Iterator[str]:
-    """The kinds of its nodes, with those of groups within."""
-    for node in tree.nodes:
-        yield node.bl_idname
-        if (inner := getattr(node, "node_tree", None)) is not None:
-            yield from _nodes(inner)
 
 
 def _of_mesh(cloth: bpy.types.Object) -> Iterator[Trouble]:

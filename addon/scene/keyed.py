@@ -88,13 +88,15 @@ def _aliases(name: str) -> list[str]:
 
 def _animated(animation: bpy.types.AnimData) -> dict[str, list[bpy.types.FCurve] | None]:
     """The F-curves of each path; None where they are not all that moves it."""
-    whole = len(animation.nla_tracks) == 0 and animation.action_influence == 1.0 and not animation.use_tweak_mode
-    paths: dict[str, Any] = {}
+    strips = [strip for track in animation.nla_tracks for strip in track.strips if strip.action is not None]
+    paths: dict[str, list[bpy.types.FCurve] | None] = {}
     for curve in _curves(animation):
         if not curve.mute:
-            paths.setdefault(curve.data_path, []).append(curve)
-    paths = {path: curves if whole else None for path, curves in paths.items()}
-    return paths | {curve.data_path: None for curve in animation.drivers}
+            paths[curve.data_path] = [*(paths.get(curve.data_path) or ()), curve]
+    if strips or animation.action_influence < 1.0:
+        paths = dict.fromkeys(paths)
+    elsewhere = [*animation.drivers, *(curve for strip in strips for curve in _curves_of(strip.action))]
+    return paths | {curve.data_path: None for curve in elsewhere}
 
 
 def _evaluated(group: bpy.types.PropertyGroup, alias: str, curve: bpy.types.FCurve, frames: range) -> Any:
@@ -158,3 +160,14 @@ def _holders(animation: bpy.types.AnimData) -> Iterator[Any]:
             channels = strip.channelbag(animation.action_slot) if animation.action_slot else None
             if channels is not None:
                 yield channels
+
+
+def _curves_of(action: bpy.types.Action) -> Iterator[bpy.types.FCurve]:
+    """Of all its slots."""
+    if bpy.app.version < (4, 4, 0):
+        yield from action.fcurves
+        return
+    for layer in action.layers:
+        for strip in layer.strips:
+            for channels in strip.channelbags:
+                yield from channels.fcurves

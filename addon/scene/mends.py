@@ -46,7 +46,7 @@ def blender_cloth(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
 def after_cache(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     before = list(item.modifiers)[: modifier.place(item)]
     for entry in before:
-        if entry.type not in modifier.KEEPS_VERTICES and entry.name != modifier.TRIANGLES:
+        if not modifier.comes_before(item, entry) and entry.name != modifier.TRIANGLES:
             item.modifiers.move(item.modifiers.find(entry.name), len(item.modifiers) - 1)
 
 

@@ -157,8 +157,8 @@ class Weights:
             problem = f"there is no vertex group or attribute “{name}” for its {what}"
             raise SceneError(self.item.name, problem, "Choose another group or clear the field")
         if not _is_weight(attribute):
-            kind = f"{attribute.data_type.lower()} for each {attribute.domain.lower()}"
-            problem = f"the attribute “{name}” for its {what} is a {kind}"
+            kind = f"one {attribute.data_type.lower()} for each {attribute.domain.lower()}"
+            problem = f"the attribute “{name}” for its {what} has {kind}"
             raise SceneError(self.item.name, problem, "Make it a float for each point")
         weights = np.empty(len(self.mesh.vertices), np.float32)
         attribute.data.foreach_get("value", weights)

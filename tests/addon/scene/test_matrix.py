@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Every number that takes keys, found by introspection: from Blender through the solver, it changes the result at its
-frame and only from there; and every one that is painted acts where it is painted, a painted constant being the number."""
+frame and only from there; every one that is painted acts where it is painted, and a painted constant is the number."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.files.job import describe
 from taffeta.gpu_core.scene.differences import differences
 from taffeta.gpu_core.simulator import Simulator
+from taffeta.tests.addon.conftest import fcurves
 from taffeta.tests.gpu_core.swinging import SECOND, swinging
 
 FRAMES, KEY = 5, 4  #: the range; the frame of the key
@@ -98,9 +99,7 @@ def key(place: str, name: str, factor: float) -> None:
     for frame, value in ((1, start), (KEY, factor * start)):
         setattr(group, name, value)
         assert owner.keyframe_insert(path, frame=frame)
-    action = owner.animation_data.action
-    curves = action.fcurves if bpy.app.version < (4, 4, 0) else action.layers[0].strips[0].channelbags[0].fcurves
-    for curve in curves:
+    for curve in fcurves(owner):
         for point in curve.keyframe_points:
             point.interpolation = "CONSTANT"
     bpy.context.scene.frame_set(1)
