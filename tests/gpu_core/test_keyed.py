@@ -163,6 +163,23 @@ def test_thickness_that_grows_in_a_pile_pushes_it_apart_and_nothing_crosses():
     assert report.smallest_gap > 4.5e-3
 
 
+def test_thickness_that_grows_where_there_is_no_room_lets_nothing_cross():
+    """Between two plates 4 mm apart, all of them to be 20 mm thick, and 1 mm again."""
+    vertices, triangles = sheet(8, 0.3)
+    swells = {"thickness": np.array([1e-3, 1e-3, 2e-2, 2e-2, 1e-3])}
+    plate, faces = sheet(2, 2.0)
+    plates = np.concatenate([plate - [1, 1, 2e-3], plate - [1, 1, -2e-3]])[None].astype(np.float32)
+    body = Collider("Plates", np.concatenate([faces, faces + 4]).astype(np.int32), plates, keys=swells)
+    cloth = Cloth("Sheet", triangles, vertices, vertices - [0.15, 0.15, 0.0], Material(air_drag=0.0), keys=swells)
+    scene = Scene((cloth,), (body,), Settings(1, 7, backend="cpu"))
+    simulator, check = Simulator(scene, cpu), SceneCheck(scene)
+    for _ in range(6):
+        report = simulator.advance_frame()
+        assert report.faults == report.released == []
+        assert check.cached_findings(simulator.frame, simulator.positions()) == []
+    assert report.rms_speed < 0.2
+
+
 def test_the_subspace_is_used_until_the_matrix_is_another():
     scene = small_scene(8, 10)
     keys = {"bend": np.array([5e-6] * 5 + [5e-5])}

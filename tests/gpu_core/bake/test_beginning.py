@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from taffeta.gpu_core.bake.bake import bake
+from taffeta.gpu_core.bake.continuation import continued
 from taffeta.gpu_core.bake.extension import same_beginning
+from taffeta.gpu_core.check.scene_check import to_world
 from taffeta.gpu_core.files import handover
-from taffeta.gpu_core.files.cache import frames_path
+from taffeta.gpu_core.files.cache import frames_path, read_frames
 from taffeta.gpu_core.files.errors import StaleError
 from taffeta.gpu_core.files.job import describe, save
 from taffeta.gpu_core.scene.differences import alike, differences
@@ -74,6 +76,21 @@ def test_what_differs_from_the_first_frame_on_is_another_scene(tmp_path):
     baked(before, tmp_path)
     with pytest.raises(StaleError):
         baked(after, tmp_path, resume=True)
+
+
+def test_a_bake_that_goes_on_from_a_frame_has_the_keys_from_there(tmp_path):
+    before = jumping(4, 0.5)
+    scene = replace(before, keys={"time_scale": np.array([1.0, 1.0, 1.0, 0.5])})
+    baked(scene, tmp_path)
+    cache = tmp_path / "cache"
+    for kept, densities in ((3, [0.12, 0.12, 0.5]), (5, [0.5]), (FRAMES - 1, [0.5])):
+        rest = continued(scene, cache, kept)
+        assert rest.cloths[0].keys["density"].tolist() == densities
+        rest.validate()
+    frames = read_frames(frames_path(cache, "sheet"))
+    places = [to_world(scene.cloths[0], frames[k], k) for k in (3, 4)]
+    velocity = (places[1] - places[0]) * 24.0 / 0.5  # in the cloth's time, which passes half as fast there
+    assert continued(scene, cache, 5).cloths[0].velocities == pytest.approx(velocity)
 
 
 def test_a_key_is_named_with_the_frame_from_which_it_is_another():

@@ -80,6 +80,30 @@ def test_pins_that_are_gone_are_named():
     assert all(text.startswith("Çurtain / left: ") and "pin" in text for text in found)
 
 
+def test_a_cache_of_an_older_version_says_nothing_of_later_numbers():
+    held, asked = describe(full_scene()), describe(full_scene())
+    del held["settings"]["time_scale"], held["keys"]["time_scale"], asked["keys"]["time_scale"]
+    assert differences(held, asked) == []
+
+
+def test_paint_is_named_by_its_number():
+    scene = full_scene()
+    first, second = scene.cloths
+    paint = dict(second.painted)
+    bend = paint.pop("bend")
+    keys = {"bend": second.keys["bend"]}
+    without = replace(scene, cloths=(first, replace(second, painted=paint, keys=keys)))
+    assert texts(scene, without) == [
+        "Çurtain / left: bend max is another from frame 11 on",
+        "Çurtain / left: where its bend is painted has changed",
+    ]
+    other = {**second.painted, "shear": replace(second.painted["shear"], maximum=7.0)}
+    assert texts(scene, replace(scene, cloths=(first, replace(second, painted=other)))) == [
+        "Çurtain / left: shear max is 7, was 160"
+    ]
+    assert bend.maximum > 0
+
+
 def test_numbers_alone_can_be_compared():
     scene = full_scene()
     numbers = describe(other_density(scene))
