@@ -166,7 +166,7 @@ def fabrics() -> Iterator[Row]:
     from ..gpu_core.elasticity.membrane import constraint_stiffness
 
     for fabric in FABRICS:
-        rotation, warp, weft, _ = constraint_stiffness(fabric.material)
+        rotation, warp, weft, _ = constraint_stiffness(vars(fabric.material))
         yield Row(f"{fabric.name}: warp Y", "", "", rotation + warp, fabric.stretch.warp)
         yield Row(f"{fabric.name}: weft Y", "", "", rotation + weft, fabric.stretch.weft)
         yield Row(f"{fabric.name}: G", "", "", 0.5 * rotation, fabric.shear)

@@ -111,7 +111,7 @@ class Step:
         assert isinstance(state, NdbState)
         target = simulator._target(simulator.frame + 1 / self.scene.settings.steps_per_frame, solver)
         iterate = solver.iterate
-        solver.elastic.resume(state.memory)
+        solver.elastic.resume(state.memory, state.x)
         iterate.begin(state, target)
         solver._full_ccd()
         solver.progress.advance()

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,13 +13,33 @@ import numpy.typing as npt
 from .contact.pairs import thickness_within_edges
 from .contact.patches import Surface
 from .elasticity.assembly import vectors
+from .scene import keyed
 from .scene.arrays import Array, FloatArray, IntArray
+from .scene.fields import of_vertices
 from .scene.mesh import edge_lengths, unique_edges
 from .scene.scene import Cloth, Collider, Scene
 
 SHORT = 1.0 / 300.0  #: of the median edge. At 1/2000 a drape takes half as many iterations again, at 1/20000 ten times
 LONG_WAY = 3.0  #: m that a collider moves in a frame: 72 m/s at 24 fps
 SAMPLES = 16  #: vertices that are looked at for that
+BESIDE_THE_MATRIX = frozenset({"air_drag", "friction", "gravity", "thickness"})  #: numbers that no matrix has in it
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """The numbers that hold at one moment of a bake."""
+
+    cloths: tuple[Cloth, ...]  #: without keys
+    thickness: Array  #: (V,) that the mesh can resolve, m
+    friction: Array  #: (V,)
+    gravity: tuple[float, float, float]  #: m/s²
+    time_scale: float
+    values: list[tuple[str, Any]]  #: of all that is keyed
+
+    @property
+    def of_matrix(self) -> list[tuple[str, Any]]:
+        """What of `values` enters the matrix of a step."""
+        return [item for item in self.values if item[0].removesuffix("_max") not in BESIDE_THE_MATRIX]
 
 
 class SceneSpace:
@@ -32,7 +54,7 @@ class SceneSpace:
         #: (objects,) whether each collides with itself; that colliders do not is the broad phase's
         self.self_collision = np.ones(len(self.names), bool)
         self.self_collision[: len(scene.cloths)] = [cloth.self_collision for cloth in scene.cloths]
-        self.surface, wanted, self.friction = surface_of(scene)
+        self.surface = surface_of(scene)
         #: first vertex of each cloth, and N
         self.offsets: IntArray = np.cumsum([0, *(len(cloth.positions) for cloth in scene.cloths)]).astype(np.int32)
         self.cloth_vertices = int(self.offsets[-1])
@@ -41,7 +63,8 @@ class SceneSpace:
         self.rest_length = edge_lengths(self.rest, self.edges)  #: (E,)
         self.edge = float(self.rest_length.mean())
         self.warnings: list[str] = []
-        self.thickness = self._thickness(wanted)  #: (V,) that the mesh can resolve
+        self._moment: Moment | None = None
+        self._warn_of_thick_cloth()
         self._warn_of_short_edges()
         self._warn_of_jumps()
         moving = any(collider.animated for collider in scene.colliders) or any(
@@ -78,6 +101,23 @@ class SceneSpace:
         """(V, 4) where pins and colliders are at `frame`, linear between frames; free vertices are at their start."""
         return self._goal(frame) if self._still is None else self._still
 
+    def moment(self, frame: float) -> Moment:
+        """What the keys say at a frame of the range; the same object for as long as they say the same."""
+        scene, when = self.scene, frame - self.scene.settings.frame_start
+        owners = [scene.keys, *(cloth.keys for cloth in scene.cloths), *(body.keys for body in scene.colliders)]
+        values = [item for keys in owners for item in keyed.moment(keys, when).items()]
+        if self._moment is None or self._moment.values != values:
+            now = keyed.at(scene, frame)
+            self._moment = Moment(
+                cloths=now.cloths,
+                thickness=thickness_within_edges(of_surface(now, "thickness"), self.rest, self.edges),
+                friction=of_surface(now, "friction"),
+                gravity=now.settings.gravity,
+                time_scale=now.settings.time_scale,
+                values=values,
+            )
+        return self._moment
+
     def pinned(self) -> IntArray:
         """(P,) the vertices in the cloths' pins, hard and soft."""
         groups = [c.pins.vertices + a for c, a in zip(self.scene.cloths, self.offsets, strict=False) if c.pins]
@@ -95,17 +135,18 @@ class SceneSpace:
             row += count
         return vectors(self.local(goal))
 
-    def _thickness(self, wanted: Array) -> Array:
-        """(V,) says where it is less than what was asked for."""
+    def _warn_of_thick_cloth(self) -> None:
+        """Where it is less than what was asked for, at the thickest that keys make it."""
+        thickest = keyed.with_peak(self.scene, "thickness")
+        wanted = of_surface(thickest, "thickness")
         thickness = thickness_within_edges(wanted, self.rest, self.edges)
         for cloth, (a, b) in zip(self.scene.cloths, pairwise(self.offsets), strict=True):
             thinner = int((thickness[a:b] < wanted[a:b]).sum())
             if thinner:
                 self.warnings.append(
-                    f"{cloth.name}: the thickness {cloth.thickness:g} m is larger than the edges at {thinner} of "
+                    f"{cloth.name}: the thickness {wanted[a:b].max():g} m is larger than the edges at {thinner} of "
                     f"{b - a} vertices; there it is lowered to their length"
                 )
-        return thickness
 
     def _warn_of_short_edges(self) -> None:
         for cloth in self.scene.cloths:
@@ -163,23 +204,28 @@ def between(frames: npt.NDArray[np.floating], at: float) -> Array:
     )
 
 
-def surface_of(scene: Scene) -> tuple[Surface, Array, Array]:
-    """(surface, thickness (V,), friction (V,)) of cloths and colliders in one index space."""
-    objects: list[tuple[Cloth | Collider, int, float]] = [
-        *((c, len(c.positions), c.material.friction) for c in scene.cloths),
-        *((c, c.positions.shape[1], c.friction) for c in scene.colliders),
+def surface_of(scene: Scene) -> Surface:
+    """Cloths and colliders in one index space."""
+    objects: list[tuple[Cloth | Collider, int]] = [
+        *((c, len(c.positions)) for c in scene.cloths),
+        *((c, c.positions.shape[1]) for c in scene.colliders),
     ]
-    counts = np.array([count for _, count, _ in objects])
+    counts = np.array([count for _, count in objects])
     first = np.concatenate([[0], np.cumsum(counts)])
-    triangles = np.concatenate([item.triangles + at for (item, _, _), at in zip(objects, first, strict=False)])
-    surface = Surface(
+    triangles = np.concatenate([item.triangles + at for (item, _), at in zip(objects, first, strict=False)])
+    return Surface(
         int(first[-1]),
         triangles.astype(np.int32),
         sum(len(c.triangles) for c in scene.cloths),
         np.repeat(np.arange(len(objects)), counts).astype(np.int32),
     )
-    return (
-        surface,
-        np.repeat([o.thickness for o, _, _ in objects], counts),
-        np.repeat([f for _, _, f in objects], counts),
+
+
+def of_surface(scene: Scene, name: str) -> Array:
+    """(V,) the thickness, m, or the friction of cloths and colliders."""
+    return np.concatenate(
+        [
+            *(of_vertices(cloth, name) for cloth in scene.cloths),
+            *(np.full(c.positions.shape[1], getattr(c, name)) for c in scene.colliders),
+        ]
     )

@@ -150,6 +150,7 @@ class Simulator:
         cloth, and its inertia counts four times as much.
         """
         solver = self._solver_of(halvings)
+        solver.renew(self.space.moment(frame))
         halvable = solver.can_halve and halvings < HALVINGS
         done: StepReport | None = None
         try:

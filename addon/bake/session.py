@@ -28,7 +28,7 @@ from ...gpu_core.files.job import JobError
 from ...gpu_core.files.job_writer import JobWriter
 from ...gpu_core.files.lock import require_free
 from ...gpu_core.files.program import program
-from ...gpu_core.scene.differences import differences
+from ...gpu_core.scene.differences import alike, differences
 from ...gpu_core.scene.scene import Scene, SceneError, Settings
 from ..cache import place, status, writeback
 from ..device.libraries import libraries
@@ -262,7 +262,7 @@ def _ignored(scene: bpy.types.Scene) -> Iterator[str]:
 
 def _require_same(folder: Path, content: Mapping[str, Any]) -> None:
     """Raises StaleError, which names what differs, where the frames so far are of another scene than the one that
-    `job.describe` described so. The range may end elsewhere."""
+    `job.describe` described so. The range may end elsewhere, and keys may differ later on."""
     state, reason, _ = cache.inspect(folder, job.digest_of(content), program())
     if state is not CacheState.STALE:
         return
@@ -271,9 +271,9 @@ def _require_same(folder: Path, content: Mapping[str, Any]) -> None:
         raise StaleError(f"This bake cannot be resumed: {reason}", "Bake from the start")
     longer = contents.frame_end != content["settings"]["frame_end"]
     before, after = (extension.numbers(entry) if longer else entry for entry in (contents.scene, content))
-    reason = status.in_brief(differences(before, after))
-    if reason:  # otherwise the worker compares the motions, frame by frame
-        raise StaleError(f"This bake cannot be resumed: {reason}", "Bake from the start")
+    found = differences(before, after)
+    if not alike(found, contents.frames):  # otherwise the worker compares the motions, frame by frame
+        raise StaleError(f"This bake cannot be resumed: {status.in_brief(found)}", "Bake from the start")
 
 
 def _kept(folder: Path, settings: Settings, frame: int) -> int:

@@ -55,14 +55,13 @@ def _compare(
     try:
         cache.verify(folder)
         scene = yield from gather_by_frame(context, frames, simulated, status.colliders_of(contents))
-        reason = status.why_stale(contents, job.describe(scene))
+        differs = status.stale(contents, job.describe(scene))
     except (CacheError, DiskError) as error:
         status.put(folder, replace(held, state=CacheState.CORRUPT, reason=error.problem))
     except SceneError as error:
         status.put(folder, replace(held, state=CacheState.STALE, reason=str(error)))
     else:
-        if reason:
-            status.put(folder, replace(held, state=CacheState.STALE, reason=reason))
+        status.put(folder, replace(held, differs=differs))
 
 
 def judge_by_frame(context: bpy.types.Context) -> Generator[float, None, None]:

@@ -13,7 +13,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 
@@ -24,12 +24,22 @@ from ...gpu_core.files import folder as own_folder
 from ...gpu_core.files.cache import CacheError, CacheState, Contents
 from ...gpu_core.files.disk import DiskError
 from ...gpu_core.files.program import program
-from ...gpu_core.scene.differences import differences
+from ...gpu_core.scene.differences import Difference, alike, differences
 from ..scene import modifier, retiming, roster
 from ..scene.gather import Members, cloth_objects, gather_numbers
 from . import place, playback
 
 REASONS_SHOWN = 3
+
+
+class Stale(NamedTuple):
+    """How a cache and a scene differ."""
+
+    reason: str = ""  #: in words; nothing where they agree, or the cache is too old to say
+    good: int = 0  #: so many first frames would be the same
+
+
+ALIKE = Stale()
 
 
 @dataclass(frozen=True)
@@ -44,6 +54,7 @@ class Held:
     contents: Contents | None = None
     certificates: tuple[Certificate, ...] = ()
     foreign: str = ""  #: whose bake it is, where it is not this scene's
+    differs: Stale = ALIKE  #: from the scene as it was when that was looked at (`checking`)
 
 
 MISSING = Held(CacheState.MISSING, "Not baked")
@@ -105,7 +116,7 @@ def of(scene: bpy.types.Scene, cloth: bpy.types.Object) -> tuple[CacheState, str
 
 def every(scene: bpy.types.Scene) -> list[tuple[bpy.types.Object, CacheState, str]]:
     """Every cloth of the scene with its `of`: one look at each object, one comparison a bake."""
-    present, reasons = roster.members(scene), dict[int, str]()
+    present, reasons = roster.members(scene), dict[int, Stale]()
     return [(cloth, *_worth(cloth, scene, present, reasons)) for cloth in present.cloths]
 
 
@@ -127,9 +138,9 @@ def in_words(cloth: bpy.types.Object, state: CacheState, reason: str) -> str:
 
 
 def _worth(
-    cloth: bpy.types.Object, scene: bpy.types.Scene, present: Members, reasons: dict[int, str]
+    cloth: bpy.types.Object, scene: bpy.types.Scene, present: Members, reasons: dict[int, Stale]
 ) -> tuple[CacheState, str]:
-    """reasons: why a bake is stale, by the identity of its contents; what is missing is added."""
+    """reasons: why bakes are stale, by the identity of their contents; what is missing is added."""
     found = held(cloth)
     contents = found.contents
     if contents is None or found.state in (CacheState.MISSING, CacheState.CORRUPT, CacheState.STALE):
@@ -140,11 +151,13 @@ def _worth(
         return CacheState.CORRUPT, f"{gone} is missing"
     if id(contents) not in reasons:
         frames = contents.frame_start, contents.frame_end
-        numbers = gather_numbers(scene, present, contents.points, colliders_of(contents), frames)
-        reasons[id(contents)] = why_stale(contents, numbers)
-    reason = reasons[id(contents)] or playback.other_mesh(cloth, contents)
-    if reason:
-        return CacheState.STALE, reason
+        numbers = gather_numbers(scene, present, contents.points, colliders_of(contents), frames, contents.scene)
+        reasons[id(contents)] = stale(contents, numbers)
+    differs = reasons[id(contents)] if reasons[id(contents)].reason else found.differs
+    if other := playback.other_mesh(cloth, contents):
+        return CacheState.STALE, differs.reason or other
+    if worse := _of_stale(contents, found.frames, differs):
+        return worse
     hidden = playback.hidden(cloth)
     if hidden:
         return CacheState.HIDDEN, f"{hidden} ({found.reason})"
@@ -177,17 +190,26 @@ def colliders_of(contents: Contents) -> list[str]:
     return [entry["name"] for entry in contents.scene.get("colliders", ())]
 
 
-def why_stale(contents: Contents, asked: Mapping[str, Any]) -> str:
-    """The first differences between a cache and a scene, or nothing where they agree or the cache is too old to say."""
-    if not contents.scene:
-        return ""
-    return in_brief(differences(contents.scene, asked))
+def stale(contents: Contents, asked: Mapping[str, Any]) -> Stale:
+    """asked: as `job.describe` has the scene."""
+    found = differences(contents.scene, asked) if contents.scene else []
+    good = alike(found, contents.frames)
+    return Stale(in_brief(found), good if good >= contents.kept else 0) if found else ALIKE
 
 
-def in_brief(lines: Sequence[str]) -> str:
+def _of_stale(contents: Contents, frames: int, found: Stale) -> tuple[CacheState, str] | None:
+    """What a cache of so many frames is worth where the scene is another now; None where it is as good as it was."""
+    if not found.reason or found.good >= frames:
+        return None
+    if not found.good:
+        return CacheState.STALE, found.reason
+    return CacheState.PARTIAL, f"Good up to frame {contents.frame_start + found.good - 1}. {found.reason}"
+
+
+def in_brief(found: Sequence[Difference]) -> str:
     """The first of these differences, or nothing."""
-    more = f" and {len(lines) - REASONS_SHOWN} more" if len(lines) > REASONS_SHOWN else ""
-    return "; ".join(lines[:REASONS_SHOWN]) + more
+    more = f" and {len(found) - REASONS_SHOWN} more" if len(found) > REASONS_SHOWN else ""
+    return "; ".join(difference.text for difference in found[:REASONS_SHOWN]) + more
 
 
 def known() -> dict[Path, Held]:

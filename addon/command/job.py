@@ -83,7 +83,7 @@ def _require_ours(source: Path, scene: Scene) -> tuple[CacheState, str, int]:
     content = job.describe(scene)
     state, reason, done = cache.inspect(source, job.digest_of(content))
     if state is CacheState.STALE:
-        reason = status.why_stale(cache.read_contents(source), content) or reason
+        reason = status.stale(cache.read_contents(source), content).reason or reason
         raise StaleError(f"{source} is the bake of another scene: {reason}", "Hand the scene over again")
     if state is CacheState.CORRUPT:
         raise CacheError(reason, "Copy it again")

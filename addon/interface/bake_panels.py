@@ -69,7 +69,15 @@ class TAFFETA_PT_solver(bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, chosen = property_column(self), context.scene.taffeta
-        for name in ("step_rate", "tolerance_shown", "collider_detail", "strict_start", "method", "backend"):
+        for name in (
+            "time_scale",
+            "step_rate",
+            "tolerance_shown",
+            "collider_detail",
+            "strict_start",
+            "method",
+            "backend",
+        ):
             layout.prop(chosen, name)
         layout.prop(chosen, "cache_folder")
 

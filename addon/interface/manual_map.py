@@ -12,10 +12,12 @@ MANUAL = Path(__file__).resolve().parents[2] / "docs" / "manual"
 #: Pattern of what Blender asks for, in lower case → page and heading. The first that fits counts.
 PAGES = (
     ("bpy.types.objectproperties*", "controls.md#object"),
+    ("bpy.types.clothproperties.pin_group", "controls.md#shape"),
+    ("bpy.types.clothproperties.*_group", "controls.md#painted"),
+    ("bpy.types.clothproperties.*_max*", "controls.md#painted"),
     ("bpy.types.clothproperties.thickness*", "controls.md#collisions"),
     ("bpy.types.clothproperties.friction", "controls.md#collisions"),
     ("bpy.types.clothproperties.self_collision", "controls.md#collisions"),
-    ("bpy.types.clothproperties.pin_group", "controls.md#shape"),
     ("bpy.types.clothproperties.s*", "controls.md#stiffness"),
     ("bpy.types.clothproperties*", "controls.md#fabric"),
     ("bpy.types.colliderproperties*", "controls.md#surface-of-a-collider"),

@@ -7,8 +7,10 @@ import textwrap
 
 import bpy
 
+from ..scene import painted
 from ..scene.bodies import carries
 from .fabric_presets import TAFFETA_PT_fabric_presets
+from .paint_operators import LAYER
 
 PIXELS_PER_CHARACTER = 7.5
 NARROWEST = 24  #: characters
@@ -76,9 +78,29 @@ class TAFFETA_PT_shape(ClothPanel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout, item = property_column(self), context.object
         cloth = item.taffeta.cloth
-        layout.prop_search(cloth, "pin_group", item, "vertex_groups")
-        if cloth.pin_group and cloth.pin_group not in item.vertex_groups:
-            message(layout, context, f"There is no vertex group “{cloth.pin_group}”", "ERROR")
+        layout.prop(cloth, "pin_group")
+        if cloth.pin_group and not painted.exists(item, cloth.pin_group):
+            message(layout, context, f"There is no vertex group or attribute “{cloth.pin_group}”", "ERROR")
+
+
+class TAFFETA_PT_painted(ClothPanel, bpy.types.Panel):
+    bl_label = "Painted"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, item = property_column(self), context.object
+        cloth = item.taffeta.cloth
+        for name, number in painted.PAINTED.items():
+            column, group = layout.column(align=True), getattr(cloth, f"{name}_group")
+            row = column.row(align=True)
+            row.prop(cloth, f"{name}_group")
+            if group:
+                row.operator("taffeta.show_paint", text="", icon="HIDE_OFF").number = name
+                column.prop(cloth, number.most)
+            if group and not painted.exists(item, group):
+                message(column, context, f"There is no vertex group or attribute “{group}”", "ERROR")
+        if item.type == "MESH" and LAYER in item.data.color_attributes:
+            layout.operator("taffeta.hide_paint")
 
 
 class TAFFETA_PT_collisions(ClothPanel, bpy.types.Panel):
@@ -112,15 +134,16 @@ CLASSES = (
     TAFFETA_PT_stiffness,
     TAFFETA_PT_shape,
     TAFFETA_PT_collisions,
+    TAFFETA_PT_painted,
     TAFFETA_PT_collider,
 )
 register, unregister = bpy.utils.register_classes_factory(CLASSES)
 
 
 def property_column(panel: bpy.types.Panel) -> bpy.types.UILayout:
-    """A column of properties, names left and values right, as in Blender's own physics panels."""
+    """A column of properties, names left and values right, as in Blender's own physics panels: what takes keys with a
+    dot to set one."""
     panel.layout.use_property_split = True
-    panel.layout.use_property_decorate = False
     return panel.layout.column()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 
-from .reader import number
+from .sampled import number
 
 SCENE = "scene"  #: in place of an object's name
 SWITCHES = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}

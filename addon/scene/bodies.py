@@ -29,8 +29,9 @@ class Body:
         return "/".join(item.name for item in (*self.carriers, self.item))
 
     @property
-    def surface(self) -> bpy.types.PropertyGroup:
-        return (self.surface_of or self.item).taffeta.collider
+    def owner(self) -> bpy.types.Object:
+        """Whose thickness and friction it has."""
+        return self.surface_of or self.item
 
     @property
     def outermost(self) -> bpy.types.Object:

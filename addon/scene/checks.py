@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from . import keyed, modifier, retiming
+from . import keyed, modifier, painted, retiming
 from . import mesh as mesh_arrays
 from .bodies import carries
 from .gather import Members
@@ -64,12 +64,11 @@ def _of_scene(scene: bpy.types.Scene, present: Members) -> Iterator[Trouble]:
         yield Trouble(scene.name, "gravity is switched off", "GRAVITY")
     if present.cloths and not present.bodies and not any(_is_held(cloth) for cloth in present.cloths):
         yield Trouble(scene.name, "no object is a collider and no cloth is pinned: the cloth falls out of sight")
-    for path in keyed.keyed(scene):
-        yield Trouble(scene.name, f"keys on {_last(path)} are not followed: a bake takes its first value", "KEYS", True)
+    yield from _of_keys(scene)
 
 
 def _is_held(cloth: bpy.types.Object) -> bool:
-    return cloth.taffeta.cloth.pin_group in cloth.vertex_groups
+    return bool(cloth.taffeta.cloth.pin_group) and painted.exists(cloth, cloth.taffeta.cloth.pin_group)
 
 
 def _of_member(item: bpy.types.Object) -> Iterator[Trouble]:
@@ -79,14 +78,23 @@ def _of_member(item: bpy.types.Object) -> Iterator[Trouble]:
         yield Trouble(item.name, "it is disabled in the viewport, so Blender does not evaluate it", "ENABLE")
     elif item.mode == "EDIT":
         yield Trouble(item.name, "it is in Edit Mode")
-    for path in keyed.keyed(item):
-        yield Trouble(item.name, f"keys on {_last(path)} are not followed: a bake takes its first value", "KEYS", True)
+    yield from _of_keys(item)
+
+
+def _of_keys(owner: bpy.types.ID) -> Iterator[Trouble]:
+    for path in keyed.ignored(owner):
+        text = f"keys on {_last(path)} are not followed: a bake takes its value when it begins"
+        yield Trouble(owner.name, text, "KEYS", True)
 
 
 def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
     group = cloth.taffeta.cloth.pin_group
-    if group and group not in cloth.vertex_groups:
-        yield Trouble(cloth.name, f"there is no vertex group “{group}” to pin", "PINS")
+    if group and not painted.exists(cloth, group):
+        yield Trouble(cloth.name, f"there is no vertex group or attribute “{group}” to pin", "PINS")
+    for name, group in painted.groups(cloth).items():
+        if not painted.exists(cloth, group):
+            text = f"there is no vertex group or attribute “{group}” for its {painted.PAINTED[name].label.lower()}"
+            yield Trouble(cloth.name, text, "PAINT")
     if cloth.library is not None:
         yield Trouble(cloth.name, "it is linked, so it is not simulated: Object > Library Override > Make")
     place = modifier.place(cloth)
@@ -95,7 +103,7 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
             yield Trouble(cloth.name, f"Blender's own Cloth modifier “{entry.name}” moves it too", "BLENDER_CLOTH")
         elif entry.name == modifier.TRIANGLES or not (entry.show_viewport or entry.show_render):
             continue
-        elif index < place and entry.type not in modifier.KEEPS_VERTICES:
+        elif index < place and not modifier.comes_before(cloth, entry):
             text = f"“{entry.name}” comes before the cache and makes other vertices"
             yield Trouble(cloth.name, text, "AFTER_CACHE")
         elif index > place and entry.type not in modifier.SHAPELESS and modifier.find(cloth) is not None:
@@ -109,20 +117,12 @@ def _instances(item: bpy.types.Object) -> bool:
     if item.instance_type in ("VERTS", "FACES"):
         return True
     nodes = {
-        node
+        node.bl_idname
         for entry in item.modifiers
         if entry.type == "NODES" and entry.node_group is not None and (entry.show_viewport or entry.show_render)
-        for node in _nodes(entry.node_group)
+        for node in modifier.nodes(entry.node_group)
     }
     return "GeometryNodeInstanceOnPoints" in nodes and "GeometryNodeRealizeInstances" not in nodes
-
-
-def _nodes(tree: bpy.types.NodeTree) -> Iterator[str]:
-    """The kinds of its nodes, with those of groups within."""
-    for node in tree.nodes:
-        yield node.bl_idname
-        if (inner := getattr(node, "node_tree", None)) is not None:
-            yield from _nodes(inner)
 
 
 def _of_mesh(cloth: bpy.types.Object) -> Iterator[Trouble]:

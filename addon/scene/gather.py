@@ -7,22 +7,27 @@ shows it at each frame. Properties of ours are SI at any unit scale; lengths of 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import bpy
 
 from ...gpu_core.files.frame_spool import FrameSpool
-from ...gpu_core.files.job import plain, positions_name
+from ...gpu_core.files.job import positions_name
+from ...gpu_core.files.job_values import plain
+from ...gpu_core.scene.differences import flat
 from ...gpu_core.scene.scene import Scene, Settings
-from . import keys, modifier, retiming
+from . import keyed, keys, modifier, painted, retiming
 from .bodies import Body, bodies, carries
-from .reader import ClothReader, ColliderReader, PlayedReader, Reader, material, number
+from .reader import ClothReader, ColliderReader, PlayedReader, Reader, material
 from .render_settings import as_rendered
+from .sampled import SURFACE, Samples, gravity, number, of_cloth
 
 FrameRange = tuple[int, int]
+KINDS = ("cloths", "colliders")
 LOOK = 0.01  #: s that one look at the spool may take
 
 
@@ -142,8 +147,10 @@ def _read(
         if scene.taffeta.collider_detail == "RENDER":
             undo.enter_context(as_rendered(scene, [body.item for body in members(scene).bodies]))
         readers: list[Reader] = [*cloths, *colliders]
+        samples = Samples(("gravity", "time_scale"))
         for frame in range(settings.frame_start, settings.frame_end + 1):
             scene.frame_set(frame)
+            samples.add([gravity(scene), number(scene.taffeta.time_scale)])
             for reader in readers:
                 reader.read(context.evaluated_depsgraph_get(), frame)
             yield (frame - settings.frame_start + 1) / settings.frames
@@ -154,21 +161,21 @@ def _read(
     return Scene(
         cloths=tuple(reader.finish() for reader in cloths),
         colliders=tuple(reader.finish() for reader in colliders),
-        settings=settings,
+        settings=replace(settings, **samples.first),
+        keys=samples.keys(),
     )
 
 
 def gather_settings(scene: bpy.types.Scene, frames: FrameRange | None = None) -> Settings:
     chosen = scene.taffeta
     first, last = frames or retiming.frame_range(scene)
-    metre = scene.unit_settings.scale_length
-    x, y, z = (number(value) * metre for value in scene.gravity) if scene.use_gravity else (0.0, 0.0, 0.0)
     return Settings(
         frame_start=first,
         frame_end=last,
         fps=scene.render.fps / scene.render.fps_base,
         step_rate=number(chosen.step_rate),
-        gravity=(x, y, z),
+        gravity=gravity(scene),
+        time_scale=number(chosen.time_scale),
         strict_start=chosen.strict_start,
         tolerance=number(chosen.tolerance),
         solver=chosen.solver.lower(),
@@ -183,6 +190,7 @@ def gather_numbers(
     simulated: Collection[str],
     played: Collection[str],
     frames: FrameRange | None = None,
+    held: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What `job.describe` says of the scene, without the arrays: cheap enough for drawing.
 
@@ -191,28 +199,42 @@ def gather_numbers(
         simulated: cache keys of the cloths that were baked.
         played: names of cloths that acted as colliders.
         frames: as for `gather`.
+        held: what was said of it before; stands for what only evaluating the scene can tell, such as drivers.
     """
     assigned = keys.assign(present.cloths)
     items = [item for item in present.cloths if assigned[item.name_full] in simulated]
     players = [item for item in present.cloths if item.name in played and item not in items]
+    settings = gather_settings(scene, frames)
+    over = range(settings.frame_start, settings.frame_end + 1)
+    known = {(kind, entry.get("key", entry["name"])): entry for kind in KINDS for entry in (held or {}).get(kind, ())}
+
+    def of_cloth_now(item: bpy.types.Object) -> dict[str, Any]:
+        key = assigned[item.name_full]
+        numbers, changing = keyed.numbers(item, "cloth", of_cloth(item), over, flat(known.get(("cloths", key), {})))
+        maxima = {name: numbers[f"{name}_max"] for name in painted.groups(item)}
+        return {
+            "name": item.name,
+            "key": key,
+            "thickness": numbers["thickness"],
+            "self_collision": item.taffeta.cloth.self_collision,
+            "material": plain(material(numbers)),
+            **({"painted": maxima} if maxima else {}),
+            **changing,
+        }
+
+    def of_body_now(name: str, item: bpy.types.Object, part: str) -> dict[str, Any]:
+        numbers, changing = keyed.numbers(item, part, SURFACE, over, known.get(("colliders", name), {}))
+        return {"name": name, **numbers, **changing}
+
+    before = {**(held or {}).get("settings", {}), "keys": (held or {}).get("keys", {})}
+    now, changing = keyed.scene_numbers(scene, over, before)
     return {
-        "settings": plain(gather_settings(scene, frames)),
-        "cloths": [
-            {
-                "name": item.name,
-                "key": assigned[item.name_full],
-                "thickness": number(item.taffeta.cloth.thickness),
-                "self_collision": item.taffeta.cloth.self_collision,
-                "material": plain(material(item)),
-            }
-            for item in items
-        ],
+        "settings": {**plain(settings), **now},
+        **changing,
+        "cloths": [of_cloth_now(item) for item in items],
         "colliders": [
-            {"name": item.name, "friction": number(surface.friction), "thickness": number(surface.thickness)}
-            for item, surface in [
-                *((body, body.surface) for body in present.bodies),
-                *((item, item.taffeta.cloth) for item in players),
-            ]
+            *(of_body_now(body.name, body.owner, "collider") for body in present.bodies),
+            *(of_body_now(item.name, item, "cloth") for item in players),
         ],
     }
 

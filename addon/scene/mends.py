@@ -9,7 +9,7 @@ import bmesh
 import bpy
 
 from ...gpu_core.scene.scene import SceneError
-from . import keyed, modifier, resolution
+from . import keyed, modifier, painted, resolution
 
 
 def gravity(scene: bpy.types.Scene, _item: bpy.types.Object | None) -> None:
@@ -28,6 +28,12 @@ def pins(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     item.taffeta.cloth.pin_group = ""
 
 
+def paint(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    for name, group in painted.groups(item).items():
+        if not painted.exists(item, group):
+            setattr(item.taffeta.cloth, f"{name}_group", "")
+
+
 def collider(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     item.taffeta.role = "COLLIDER"
 
@@ -40,7 +46,7 @@ def blender_cloth(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
 def after_cache(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     before = list(item.modifiers)[: modifier.place(item)]
     for entry in before:
-        if entry.type not in modifier.KEEPS_VERTICES and entry.name != modifier.TRIANGLES:
+        if not modifier.comes_before(item, entry) and entry.name != modifier.TRIANGLES:
             item.modifiers.move(item.modifiers.find(entry.name), len(item.modifiers) - 1)
 
 
@@ -78,6 +84,7 @@ MENDS: dict[str, tuple[str, Callable[[bpy.types.Scene, bpy.types.Object], None]]
     "KEYS": ("Remove Keys", keys),
     "ENABLE": ("Enable in Viewport", enable),
     "PINS": ("Clear Pin Group", pins),
+    "PAINT": ("Clear Group", paint),
     "COLLIDER": ("Make Collider", collider),
     "BLENDER_CLOTH": ("Remove Blender's Cloth", blender_cloth),
     "AFTER_CACHE": ("Move behind the Cache", after_cache),

@@ -74,20 +74,6 @@ def _without_map(normal: Array) -> Array:
     return np.where(across_x[:, None], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0])
 
 
-def group_weights(mesh: bpy.types.Mesh, group: int) -> tuple[IntArray, FloatArray]:
-    """Vertices (P,) with a weight above 0 in the vertex group of this index, and their weights (P,), at most 1."""
-    members = [
-        (vertex.index, min(element.weight, 1.0))
-        for vertex in mesh.vertices
-        for element in vertex.groups
-        if element.group == group and element.weight > 0
-    ]
-    return (
-        np.array([index for index, _ in members], np.int32),
-        np.array([weight for _, weight in members], np.float32),
-    )
-
-
 def _loop_triangles(mesh: bpy.types.Mesh, what: str) -> IntArray:
     mesh.calc_loop_triangles()
     out = np.empty((len(mesh.loop_triangles), 3), np.int32)

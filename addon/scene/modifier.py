@@ -37,13 +37,41 @@ def find(cloth: bpy.types.Object) -> bpy.types.Modifier | None:
 
 
 def place(cloth: bpy.types.Object) -> int:
-    """Index in the stack where our modifier is, or belongs: behind the deformers, before what adds vertices."""
+    """Index in the stack where our modifier is, or belongs: behind the deformers, and geometry nodes that make what the
+    cloth is painted with; before what adds vertices."""
     own = find(cloth)
     if own is not None:
         return cloth.modifiers.find(own.name)
     stack = list(cloth.modifiers)
-    following = (k for k, item in enumerate(stack) if item.type not in KEEPS_VERTICES or item.name == LIVE)
+    following = (k for k, item in enumerate(stack) if not comes_before(cloth, item) or item.name == LIVE)
     return next(following, len(stack))
+
+
+def comes_before(cloth: bpy.types.Object, item: bpy.types.Modifier) -> bool:
+    """Should our modifier come after this one?"""
+    return item.type in KEEPS_VERTICES or _paints(cloth, item)
+
+
+def _paints(cloth: bpy.types.Object, item: bpy.types.Modifier) -> bool:
+    """Are these geometry nodes that make an attribute by whose name the cloth is painted or pinned?"""
+    if item.type != "NODES" or item.node_group is None:
+        return False
+    chosen = cloth.taffeta.cloth
+    fields = (entry.identifier for entry in chosen.bl_rna.properties if entry.identifier.endswith("_group"))
+    names = {getattr(chosen, field) for field in fields} - {""}
+    outputs = {str(value) for key, value in item.items() if key.endswith("_attribute_name")} if names else set()
+    return bool(names & outputs) or any(
+        node.bl_idname == "GeometryNodeStoreNamedAttribute" and node.inputs["Name"].default_value in names
+        for node in (nodes(item.node_group) if names else ())
+    )
+
+
+def nodes(tree: bpy.types.NodeTree) -> Iterator[bpy.types.Node]:
+    """Those of groups within, too."""
+    for node in tree.nodes:
+        yield node
+        if (inner := getattr(node, "node_tree", None)) is not None:
+            yield from nodes(inner)
 
 
 def simulated(cloth: bpy.types.Object) -> list[bpy.types.Modifier]:

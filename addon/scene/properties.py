@@ -11,9 +11,10 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
 from ...gpu_core.scene.fabrics import COTTON, FABRICS, Fabric
 from ...gpu_core.scene.scene import Cloth, Collider, Material
-from . import roster
+from . import painted, roster
+from .painted import field
 from .scene_properties import SceneProperties
-from .shown import UNKEYED, shown_length
+from .shown import KEYED, UNKEYED, shown, shown_length
 
 ROLES = (
     ("NONE", "None", "Taffeta leaves this object alone"),
@@ -34,7 +35,6 @@ FABRIC_NUMBERS = (
 )  # fmt: skip
 
 SINGLE_PRECISION = 1.0e-6  #: relative; the properties are float32
-MICRO, MILLI = 1.0e-6, 1.0e-3
 
 
 def _is_fabric(cloth: ClothProperties, fabric: Fabric) -> bool:
@@ -66,30 +66,6 @@ def _set_stretch(cloth: ClothProperties, value: float) -> None:
     cloth.stretch_warp = cloth.stretch_weft = value
 
 
-def _get_bend_micro(cloth: ClothProperties) -> float:
-    return cloth.bend / MICRO
-
-
-def _set_bend_micro(cloth: ClothProperties, value: float) -> None:
-    cloth.bend = value * MICRO
-
-
-def _get_bend_friction_milli(cloth: ClothProperties) -> float:
-    return cloth.bend_friction / MILLI
-
-
-def _set_bend_friction_milli(cloth: ClothProperties, value: float) -> None:
-    cloth.bend_friction = value * MILLI
-
-
-def _get_strain_percent(cloth: ClothProperties) -> float:
-    return 100.0 * cloth.strain_limit
-
-
-def _set_strain_percent(cloth: ClothProperties, value: float) -> None:
-    cloth.strain_limit = value / 100.0
-
-
 class ClothProperties(bpy.types.PropertyGroup):
     """The fabric of one cloth object; names and units as `gpu_core.scene.scene.Material` and `Cloth`."""
 
@@ -111,7 +87,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         soft_max=0.6,
         precision=3,
         step=1,
-        options=UNKEYED,
+        options=KEYED,
     )
     stretch_warp: FloatProperty(
         name="Warp (N/m)",
@@ -122,7 +98,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         soft_max=60000.0,
         precision=0,
         step=1000,
-        options=UNKEYED,
+        options=KEYED,
     )
     stretch_weft: FloatProperty(
         name="Weft (N/m)",
@@ -133,7 +109,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         soft_max=60000.0,
         precision=0,
         step=1000,
-        options=UNKEYED,
+        options=KEYED,
     )
     stretch: FloatProperty(
         name="Stretch (N/m)",
@@ -156,7 +132,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         soft_max=3000.0,
         precision=0,
         step=100,
-        options=UNKEYED,
+        options=KEYED,
     )
     bend: FloatProperty(
         name="Bend (N·m)",
@@ -165,20 +141,18 @@ class ClothProperties(bpy.types.PropertyGroup):
         min=0.0,
         soft_max=2.0e-4,
         precision=6,
-        options=UNKEYED,
+        options=KEYED,
     )
     # Blender's number fields show six decimals, too few for cloth in N·m.
-    bend_micro: FloatProperty(
-        name="Bend (µN·m)",
-        description="Flexural rigidity: small numbers make soft folds, large ones wide arcs",
-        min=0.0,
+    bend_micro: shown(
+        "bend_micro",
+        "Bend (µN·m)",
+        "Flexural rigidity: small numbers make soft folds, large ones wide arcs",
         soft_min=0.3,
         soft_max=200.0,
         precision=2,
         step=10,
-        get=_get_bend_micro,
-        set=_set_bend_micro,
-        options=UNKEYED,
+        options=KEYED,
     )
     bend_friction: FloatProperty(
         name="Hysteresis (N)",
@@ -187,19 +161,17 @@ class ClothProperties(bpy.types.PropertyGroup):
         min=0.0,
         soft_max=1.0e-2,
         precision=6,
-        options=UNKEYED,
+        options=KEYED,
     )
-    bend_friction_milli: FloatProperty(
-        name="Hysteresis (mN)",
-        description="How hard yarns rub when the cloth bends: it hangs stiffer, comes to rest sooner and keeps its "
+    bend_friction_milli: shown(
+        "bend_friction_milli",
+        "Hysteresis (mN)",
+        "How hard yarns rub when the cloth bends: it hangs stiffer, comes to rest sooner and keeps its "
         "folds. 0.5 to 1 in denim; 0 is a cloth that springs back",
-        min=0.0,
         soft_max=3.0,
         precision=3,
         step=1,
-        get=_get_bend_friction_milli,
-        set=_set_bend_friction_milli,
-        options=UNKEYED,
+        options=KEYED,
     )
     strain_limit: FloatProperty(
         name="Strain Limit (1)",
@@ -209,7 +181,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         soft_max=0.6,
         precision=3,
         step=1,
-        options=UNKEYED,
+        options=KEYED,
     )
     softening: FloatProperty(
         name="Softening",
@@ -219,26 +191,25 @@ class ClothProperties(bpy.types.PropertyGroup):
         max=1.0,
         precision=2,
         step=1,
-        options=UNKEYED,
+        options=KEYED,
     )
-    strain_percent: FloatProperty(
-        name="Strain Limit",
-        description="Largest stretch beyond the rest shape. 0 switches the limit off",
-        min=0.0,
+    strain_percent: shown(
+        "strain_percent",
+        "Strain Limit",
+        "Largest stretch beyond the rest shape. 0 switches the limit off",
         soft_max=60.0,
         precision=1,
         step=10,
         subtype="PERCENTAGE",
-        get=_get_strain_percent,
-        set=_set_strain_percent,
-        options=UNKEYED,
+        options=KEYED,
     )
     thickness_shown: shown_length(
-        "thickness",
+        "thickness_shown",
         "Thickness",
         "Distance that layers of this cloth keep from each other and from colliders. "
         "Fabrics thinner than 1 mm keep 1 mm, the resolution of contact",
         0.01,
+        KEYED,
     )
     thickness: FloatProperty(
         name="Thickness (m)",
@@ -250,7 +221,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         soft_max=0.01,
         precision=4,
         step=0.01,
-        options=UNKEYED,
+        options=KEYED,
     )
     friction: FloatProperty(
         name="Friction",
@@ -260,7 +231,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         soft_max=1.3,
         precision=2,
         step=1,
-        options=UNKEYED,
+        options=KEYED,
     )
     air_drag: FloatProperty(
         name="Air Drag",
@@ -270,7 +241,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         soft_max=3.0,
         precision=2,
         step=10,
-        options=UNKEYED,
+        options=KEYED,
     )
     self_collision: BoolProperty(
         name="Self Collision",
@@ -278,10 +249,10 @@ class ClothProperties(bpy.types.PropertyGroup):
         default=Cloth.self_collision,
         options=UNKEYED,
     )
-    pin_group: StringProperty(
-        name="Pin Group",
-        description="Vertices of this group follow the animated mesh: weight 1 holds them, less pulls them",
-        options=UNKEYED,
+    pin_group: field(
+        "Pin Group",
+        "Vertices of this group, or with this float attribute, follow the animated mesh: weight 1 holds them, less "
+        "pulls them",
     )
     cache_key: StringProperty(
         name="Cache Key",
@@ -290,10 +261,15 @@ class ClothProperties(bpy.types.PropertyGroup):
     )
 
 
+ClothProperties.__annotations__.update(painted.properties())
+
+
 class ColliderProperties(bpy.types.PropertyGroup):
     """One collider; names and units as `gpu_core.scene.scene.Collider`."""
 
-    thickness_shown: shown_length("thickness", "Thickness", "Distance that cloth keeps from this surface", 0.05)
+    thickness_shown: shown_length(
+        "thickness_shown", "Thickness", "Distance that cloth keeps from this surface", 0.05, KEYED
+    )
     thickness: FloatProperty(
         name="Thickness (m)",
         description="Distance that cloth keeps from this surface",
@@ -303,7 +279,7 @@ class ColliderProperties(bpy.types.PropertyGroup):
         soft_max=0.05,
         precision=4,
         step=0.01,
-        options=UNKEYED,
+        options=KEYED,
     )
     friction: FloatProperty(
         name="Friction",
@@ -313,7 +289,7 @@ class ColliderProperties(bpy.types.PropertyGroup):
         soft_max=1.3,
         precision=2,
         step=1,
-        options=UNKEYED,
+        options=KEYED,
     )
 
 

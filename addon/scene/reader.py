@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import bpy
@@ -12,16 +12,13 @@ import numpy as np
 
 from ...gpu_core.files.frame_spool import FrameSeries, FrameSpool
 from ...gpu_core.scene.arrays import Array, FloatArray, IntArray
-from ...gpu_core.scene.scene import Cloth, Collider, Material, Pins, SceneError, Settings
-from . import frozen_shape, modifier, triangulation
+from ...gpu_core.scene.scene import Cloth, Collider, Material, Painted, Pins, SceneError, Settings
+from . import frozen_shape, modifier, painted, triangulation
 from . import mesh as mesh_arrays
 from .bodies import Body
 from .cuts import Cuts
-
-
-def number(value: float) -> float:
-    """The shortest decimal of a float32 property: 0.06, not 0.05999999865889549."""
-    return float(str(np.float32(value)))
+from .painted import PAINTED, Weights
+from .sampled import SURFACE, Samples, of_cloth
 
 
 class Reader(ABC):
@@ -53,7 +50,7 @@ class Reader(ABC):
                     f"{self.settings.frame_start}",
                     "Remove the modifier or the animation that changes the number of vertices",
                 )
-            self._read_frame(mesh, matrix)
+            self._read_frame(mesh, matrix, depsgraph)
 
     def _prepare(self, depsgraph: bpy.types.Depsgraph, frame: int) -> None:  # noqa: B027
         """Before the first frame is read: what needs an evaluation of its own."""
@@ -62,7 +59,7 @@ class Reader(ABC):
     def _read_start(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None: ...
 
     @abstractmethod
-    def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array) -> None: ...
+    def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None: ...
 
     @abstractmethod
     def finish(self) -> Cloth | Collider: ...
@@ -80,6 +77,7 @@ class ClothReader(Reader):
         self.key = key
         self.world_to_object = spool.begin(settings.frames)
         self._cut: tuple[IntArray, Array | None] | None = None
+        self.numbers = Samples(of_cloth(item))
 
     def _prepare(self, depsgraph: bpy.types.Depsgraph, frame: int) -> None:
         """The triangles that Blender is to draw in every frame, and the direction of U in them."""
@@ -103,28 +101,29 @@ class ClothReader(Reader):
             triangles, sequence = triangulation.order(self._cut[0], triangles)
             self.warp = None if self._cut[1] is None else self._cut[1][sequence]
         self.triangles = _facing_out(triangles, matrix)
-        self.pinned, self.pin_weights = self._pin_group(mesh)
+        weights = Weights(self.item, self.item.evaluated_get(depsgraph), mesh)
+        self.pinned, self.pin_weights = self._pin_group(weights)
+        self.paint = {
+            name: weights.of(group, PAINTED[name].label.lower()) for name, group in painted.groups(self.item).items()
+        }
         self.pin_targets = self.spool.begin(self.settings.frames) if len(self.pinned) else None
 
-    def _pin_group(self, mesh: bpy.types.Mesh) -> tuple[IntArray, FloatArray]:
+    def _pin_group(self, weights: Weights) -> tuple[IntArray, FloatArray]:
+        """(vertices with a weight above 0, those weights)."""
         name = self.item.taffeta.cloth.pin_group
-        if not name:
-            return np.empty(0, np.int32), np.empty(0, np.float32)
-        group = self.item.vertex_groups.get(name)
-        if group is None:
-            raise SceneError(
-                self.item.name, f"the pin group “{name}” does not exist", "Choose another group or clear the field"
-            )
-        return mesh_arrays.group_weights(mesh, group.index)
+        every = weights.of(name, "pins") if name else np.empty(0, np.float32)
+        pinned = np.flatnonzero(every).astype(np.int32)
+        return pinned, every[pinned]
 
-    def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array) -> None:
+    def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None:
+        self.numbers.see(self.item.evaluated_get(depsgraph).taffeta.cloth)
         self.world_to_object.append(lambda: np.linalg.inv(matrix), matrix.nbytes)
         if self.pin_targets is not None:
             pinned = mesh_arrays.positions(mesh)[self.pinned]
             self.pin_targets.append(lambda: to_world(pinned, matrix), pinned.nbytes)
 
     def finish(self) -> Cloth:
-        chosen = self.item.taffeta.cloth
+        numbers = self.numbers.first
         soft = bool((self.pin_weights < 1).any())
         pins = None
         if self.pin_targets is not None:
@@ -134,11 +133,13 @@ class ClothReader(Reader):
             triangles=self.triangles,
             rest_positions=self.rest,
             positions=self.start,
-            material=material(self.item),
+            material=material(numbers),
             warp=self.warp,
             pins=pins,
-            thickness=number(chosen.thickness),
-            self_collision=chosen.self_collision,
+            thickness=numbers["thickness"],
+            painted={name: Painted(weights, numbers[f"{name}_max"]) for name, weights in self.paint.items()},
+            keys=self.numbers.keys(),
+            self_collision=self.item.taffeta.cloth.self_collision,
             world_to_object=self.world_to_object.finish(),
             key=self.key,
         )
@@ -149,54 +150,41 @@ class ColliderReader(Reader):
         """file: the name of the one for all its frames."""
         super().__init__(body, settings, spool)
         self.positions: FrameSeries = spool.begin(settings.frames, file)
+        self.numbers = Samples(SURFACE)
 
-    @property
-    def surface(self) -> bpy.types.PropertyGroup:
-        """Where its friction and thickness are set."""
-        return self.body.surface
+    def _surface(self, depsgraph: bpy.types.Depsgraph) -> bpy.types.PropertyGroup:
+        """Where its friction and thickness are, evaluated."""
+        return self.body.owner.evaluated_get(depsgraph).taffeta.collider
 
     def _read_start(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None:
         self._cuts, self._first_matrix = Cuts(mesh), matrix
 
-    def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array) -> None:
+    def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None:
+        self.numbers.see(self._surface(depsgraph))
         points = mesh_arrays.positions(mesh)
         self._cuts.see(mesh, points)
         self.positions.append(lambda: to_world(points, matrix).astype(np.float32), points.nbytes)
 
     def finish(self) -> Collider:
-        chosen = self.surface
         return Collider(
             name=self.body.name,
             triangles=_facing_out(self._cuts.triangles(), self._first_matrix),
             positions=self.positions.finish(),
-            friction=number(chosen.friction),
-            thickness=number(chosen.thickness),
+            **self.numbers.first,
+            keys=self.numbers.keys(),
         )
 
 
 class PlayedReader(ColliderReader):
     """A cloth that was baked before and acts as a collider for the others."""
 
-    @property
-    def surface(self) -> bpy.types.PropertyGroup:
-        return self.item.taffeta.cloth
+    def _surface(self, depsgraph: bpy.types.Depsgraph) -> bpy.types.PropertyGroup:
+        return self.item.evaluated_get(depsgraph).taffeta.cloth
 
 
-def material(item: bpy.types.Object) -> Material:
-    """The fabric of a cloth object, as the user set it."""
-    chosen = item.taffeta.cloth
-    return Material(
-        density=number(chosen.density),
-        stretch_warp=number(chosen.stretch_warp),
-        stretch_weft=number(chosen.stretch_weft),
-        shear=number(chosen.shear),
-        bend=number(chosen.bend),
-        bend_friction=number(chosen.bend_friction),
-        strain_limit=number(chosen.strain_limit),
-        softening=number(chosen.softening),
-        friction=number(chosen.friction),
-        air_drag=number(chosen.air_drag),
-    )
+def material(numbers: Mapping[str, float]) -> Material:
+    """Of the numbers of a cloth, by name."""
+    return Material(**{name: numbers[name] for name in Material.__dataclass_fields__})
 
 
 def _require_mesh(item: bpy.types.Object) -> None:

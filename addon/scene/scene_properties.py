@@ -7,16 +7,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ...gpu_core.scene.scene import Settings
-from .shown import UNKEYED, metre, shown_length
-
-
-def _get_tolerance_shown(chosen: SceneProperties) -> float:
-    return chosen.tolerance * metre()
-
-
-def _set_tolerance_shown(chosen: SceneProperties, value: float) -> None:
-    chosen.tolerance = value / metre()
-
+from .shown import KEYED, UNKEYED, shown, shown_length
 
 #: The methods by the names of the scripts' `preset`, in the order of the panel.
 METHODS = {
@@ -41,6 +32,17 @@ def _set_method(chosen: SceneProperties, index: int) -> None:
 class SceneProperties(bpy.types.PropertyGroup):
     """`scene.taffeta`; names and units as `gpu_core.scene.scene.Settings`."""
 
+    time_scale: FloatProperty(
+        name="Time Scale",
+        description="Seconds that pass for the cloth in a second of the animation: less is slow motion",
+        default=Settings.time_scale,
+        min=0.01,
+        max=100.0,
+        soft_max=4.0,
+        precision=2,
+        step=1,
+        options=KEYED,
+    )
     step_rate: FloatProperty(
         name="Steps per Second",
         description="Solver steps per second of scene time, rounded to whole steps per frame",
@@ -65,17 +67,15 @@ class SceneProperties(bpy.types.PropertyGroup):
         step=0.1,
         options=UNKEYED,
     )
-    tolerance_shown: FloatProperty(
-        name="Tolerance",
-        description="A step has converged when no vertex is still corrected faster than this: smaller is slower and "
+    tolerance_shown: shown(
+        "tolerance_shown",
+        "Tolerance",
+        "A step has converged when no vertex is still corrected faster than this: smaller is slower and "
         "nearer to the exact solution",
-        min=0.0,
         soft_max=1.0,
         precision=3,
         step=1,
         unit="VELOCITY",
-        get=_get_tolerance_shown,
-        set=_set_tolerance_shown,
         options=UNKEYED,
     )
     solver: EnumProperty(
@@ -165,7 +165,7 @@ class SceneProperties(bpy.types.PropertyGroup):
         options=UNKEYED,
     )
     grab_radius_shown: shown_length(
-        "grab_radius", "Grab Radius", "How far along the cloth the mouse takes hold of it, fading outwards", 0.5
+        "grab_radius_shown", "Grab Radius", "How far along the cloth the mouse takes hold of it, fading outwards", 0.5
     )
     grab_strength: FloatProperty(
         name="Grab Strength",

@@ -76,12 +76,13 @@ def bake(
     digest = job_folder.digest(job)
     folder.prepare(cache)
     with locked(cache):
-        earlier = extended(cache / folder.JOB, job) if resume else ""
+        earlier, same = extended(cache / folder.JOB, job) if resume else ("", 0)
         if handover.is_incoming(job, cache):
             job = handover.adopt(job, cache)
         scene = job_folder.load(job)
         device = select(backend or scene.settings.backend, scene.vertices)
-        begin = beginning(cache, digest, device.name, resume, keep, earlier, scene.settings.frames)
+        most = same if earlier not in ("", digest) else scene.settings.frames
+        begin = beginning(cache, digest, device.name, resume, keep, earlier, most)
         on_event(Start(scene.settings.frames, device.name, device.device))
         for text in filter(None, (device.passed_over, *begin.warnings)):
             on_event(Warn(text))

@@ -35,8 +35,8 @@ def beginning(
 ) -> Beginning:
     """For a bake of the scene with this digest on a device of this name. Use inside `locked`.
 
-    earlier: digest of the same scene over another range (`extension`), which the cache may be of as well. most: frames
-    of the range, where it may be shorter than that.
+    earlier: digest of a scene with the same beginning (`extension`), which the cache may be of as well. most: frames
+    that may stay: of that beginning, or of the range.
 
     Raises:
         StaleError: it resumes, and the cache is of another scene or solver.
@@ -52,7 +52,7 @@ def beginning(
 
 
 def _resumed(cache: Path, asked: str, device: str, earlier: str, most: int | None) -> Beginning:
-    digest = _digest_of(cache, asked, earlier)
+    digest = _digest_of(cache, asked, earlier, most)
     state, reason, _ = inspect(cache, digest, program())
     if state is CacheState.MISSING:
         return Beginning()
@@ -77,10 +77,12 @@ def _resumed(cache: Path, asked: str, device: str, earlier: str, most: int | Non
     return Beginning(done or contents.kept, contents.kept, saved, warnings=tuple(warnings))
 
 
-def _digest_of(cache: Path, asked: str, earlier: str) -> str:
-    """The one of both that the cache is of, where it is of one."""
+def _digest_of(cache: Path, asked: str, earlier: str, most: int | None) -> str:
+    """The one of both that the cache is of, where it is of one whose frames may stay."""
     try:
-        return earlier if earlier and read_contents(cache).digest == earlier else asked
+        contents = read_contents(cache)
+        same = contents.digest == earlier and (most is None or most >= contents.kept)
+        return earlier if earlier and same else asked
     except CacheError:  # which is told by whoever looks at it
         return asked
 

@@ -14,6 +14,7 @@ from ..check.scene_check import to_world
 from ..files.errors import CacheError
 from ..files.folder import frames_path
 from ..files.point_cache import read_frames
+from ..scene import keyed
 from ..scene.scene import Cloth, Collider, Scene
 
 Frames = TypeVar("Frames", bound=npt.NDArray[np.generic])
@@ -28,19 +29,23 @@ def continued(scene: Scene, cache: Path, kept: int) -> Scene:
     Raises CacheError where the cache has fewer frames or other cloths, DiskError.
     """
     first = scene.settings.frame_start + kept - 1
-    settings = replace(scene.settings, frame_start=first)
-    cloths = tuple(_cloth(cloth, cache, kept, scene.settings.fps) for cloth in scene.cloths)
-    return Scene(cloths, tuple(_collider(collider, kept) for collider in scene.colliders), settings)
+    now = keyed.moment(scene.keys, kept - 1)
+    settings = replace(scene.settings, frame_start=first, **now)
+    pace = scene.settings.fps / settings.time_scale
+    cloths = tuple(_cloth(cloth, cache, kept, pace) for cloth in scene.cloths)
+    colliders = tuple(_collider(collider, kept) for collider in scene.colliders)
+    return Scene(cloths, colliders, settings, keyed.rest_of(scene.keys, kept))
 
 
-def _cloth(cloth: Cloth, cache: Path, kept: int, fps: float) -> Cloth:
+def _cloth(cloth: Cloth, cache: Path, kept: int, pace: float) -> Cloth:
+    """pace: frames in a second of the cloth's time."""
     frames = read_frames(frames_path(cache, cloth.cache_key))
     if len(frames) < kept or frames.shape[1:] != cloth.positions.shape:
         raise CacheError(f"The cache of {cloth.name} does not reach there", "Bake from the start")
     last = to_world(cloth, frames[kept - 1], kept - 1)
     velocities = cloth.velocities
     if kept > 1:
-        velocities = (last - to_world(cloth, frames[kept - 2], kept - 2)) * fps
+        velocities = (last - to_world(cloth, frames[kept - 2], kept - 2)) * pace
     pins = cloth.pins and replace(cloth.pins, targets=_rest_of(cloth.pins.targets, kept))
     spaces = cloth.world_to_object
     return replace(
@@ -48,12 +53,13 @@ def _cloth(cloth: Cloth, cache: Path, kept: int, fps: float) -> Cloth:
         positions=last,
         velocities=velocities,
         pins=pins,
+        keys=keyed.rest_of(cloth.keys, kept),
         world_to_object=None if spaces is None else _rest_of(spaces, kept),
     )
 
 
 def _collider(collider: Collider, kept: int) -> Collider:
-    return replace(collider, positions=_rest_of(collider.positions, kept))
+    return replace(collider, positions=_rest_of(collider.positions, kept), keys=keyed.rest_of(collider.keys, kept))
 
 
 def _rest_of(frames: Frames, kept: int) -> Frames:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The same scene over another range of frames: then a bake goes on from the frames that are there."""
+"""The same scene over another range of frames, or with other keys in later ones: a bake goes on from what is there."""
 
 from __future__ import annotations
 
@@ -12,57 +12,66 @@ import numpy.typing as npt
 
 from ..files import job
 from ..files.job import JobError
-from ..scene.differences import differences
+from ..scene.differences import alike, differences
 from ..scene.scene import Cloth, Collider, Scene, SceneError
 
 MOVING = frozenset({"world_to_object", "pin_targets"})  #: arrays of a cloth with one entry a frame
 RANGE = frozenset({"frame_end"})
 
 
-def extended(before: Path, after: Path) -> str:
-    """The digest of the job in folder `before`, where `after` is the same in all frames that both have; or nothing."""
+def extended(before: Path, after: Path) -> tuple[str, int]:
+    """(the digest of the job in folder `before`, how many first frames of `after` bake alike), or ("", 0)."""
     try:
         old, new = job.load(before), job.load(after)
     except (JobError, SceneError, OSError):
-        return ""
-    return job.digest(before) if same_beginning(old, new) else ""
+        return "", 0
+    frames = same_beginning(old, new)
+    return (job.digest(before), frames) if frames else ("", 0)
 
 
-def same_beginning(old: Scene, new: Scene) -> bool:
-    """Does everything that changes the result agree, in the frames that both have?"""
-    if differences(numbers(job.describe(old)), numbers(job.describe(new))):
-        return False
-    frames = min(old.settings.frames, new.settings.frames)
-    return all(_same_cloth(*pair, frames) for pair in zip(old.cloths, new.cloths, strict=True)) and all(
-        _same_body(*pair, frames) for pair in zip(old.colliders, new.colliders, strict=True)
+def same_beginning(old: Scene, new: Scene) -> int:
+    """For how many first frames everything agrees that changes the result: at most as many as the shorter range has."""
+    found = differences(numbers(job.describe(old)), numbers(job.describe(new)))
+    frames = alike(found, min(old.settings.frames, new.settings.frames))
+    if not frames:
+        return 0
+    return min(
+        *(_same_cloth(*pair, frames) for pair in zip(old.cloths, new.cloths, strict=True)),
+        *(_same_body(*pair, frames) for pair in zip(old.colliders, new.colliders, strict=True)),
+        frames,
     )
 
 
 def numbers(content: Mapping[str, Any]) -> dict[str, Any]:
     """Of what `job.describe` says: without the last frame, and without the arrays, as long as the range."""
     settings = {name: value for name, value in content["settings"].items() if name not in RANGE}
+    content = {"keys": {}, **content}
     objects = {
         kind: [{name: value for name, value in entry.items() if name != "arrays"} for entry in content[kind]]
         for kind in ("cloths", "colliders")
     }
-    return {"settings": settings, **objects}
+    return {"settings": settings, "keys": content["keys"], **objects}
 
 
-def _same_cloth(old: Cloth, new: Cloth, frames: int) -> bool:
+def _same_cloth(old: Cloth, new: Cloth, frames: int) -> int:
     before, after = job.cloth_arrays(old), job.cloth_arrays(new)
-    return before.keys() == after.keys() and all(
-        _same_motion(before[name], after[name], frames) if name in MOVING else np.array_equal(before[name], after[name])
-        for name in before
-    )
+    if before.keys() != after.keys() or not all(
+        np.array_equal(before[name], after[name]) for name in before if name not in MOVING
+    ):
+        return 0
+    return min([frames, *(_same_motion(before[name], after[name], frames) for name in MOVING & before.keys())])
 
 
-def _same_body(old: Collider, new: Collider, frames: int) -> bool:
+def _same_body(old: Collider, new: Collider, frames: int) -> int:
     """A longer range may show more of the cuts that Blender makes of a body's faces."""
     few, many = sorted((np.asarray(old.triangles), np.asarray(new.triangles)), key=len)
-    return np.array_equal(few, many[: len(few)]) and _same_motion(old.positions, new.positions, frames)
+    return _same_motion(old.positions, new.positions, frames) if np.array_equal(few, many[: len(few)]) else 0
 
 
-def _same_motion(old: npt.NDArray[Any], new: npt.NDArray[Any], frames: int) -> bool:
+def _same_motion(old: npt.NDArray[Any], new: npt.NDArray[Any], frames: int) -> int:
     """One entry stands for all frames."""
     first, second = (np.asarray(array)[: frames if len(array) > 1 else 1] for array in (old, new))
-    return first.shape[1:] == second.shape[1:] and bool((first == second).all())
+    if first.shape[1:] != second.shape[1:]:
+        return 0
+    other = np.flatnonzero((first != second).reshape(max(len(first), len(second)), -1).any(axis=1))
+    return int(other[0]) if len(other) else frames

@@ -79,15 +79,25 @@ class Proximity:
             "activation_least": activation,
             "rest_share": REST_SHARE,
         }
-        thickest = float(np.max(thickness))
-        self.reach = thickest + max(activation, thickest)
-        self.margin = margin_of(self.reach, edge_length)
+        self._activation, self._edge_length = activation, edge_length
+        self._thickness = np.zeros(0)
+        self.thicken(thickness)
         self.detections = 0
         self.freed = backend.array([], np.int64)  #: keys of tangled pairs, which are left alone
-        self._candidates: Candidates | None = None
         self._free, self._any_free = backend.xp.zeros(surface.vertices, backend.xp.int32), False
         self._at_rest = backend.xp.zeros(surface.vertices, backend.xp.float32)
         self._stray = self._at_rest
+
+    def thicken(self, thickness: npt.NDArray[np.floating]) -> None:
+        """ξ per vertex (V,), m, from the next motion on. Pairs that are nearer than that now are pushed apart."""
+        if np.array_equal(thickness, self._thickness):
+            return
+        self._thickness = thickness
+        self._ranges["thickness"][:] = self.backend.array(thickness)
+        thickest = float(np.max(thickness))
+        self.reach = thickest + max(self._activation, thickest)
+        self.margin = margin_of(self.reach, self._edge_length)
+        self._candidates: Candidates | None = None
 
     def pairs(self, x0: Any, x1: Any) -> Pairs:
         """Pairs that can come within thickness and activation while all vertices go from x0 to x1 with a common time

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sparse
 
 from ..scene.arrays import Array, FloatArray, IntArray
+from ..scene.fields import of_vertices
 from ..scene.mesh import triangle_areas
 from ..scene.scene import Cloth
 from .bending import BendingData, BendingEnergy
@@ -37,6 +38,7 @@ class Assembly:
     pin_stiffness: Array  #: (N,) of soft pins, N/m
     drag: Array  #: (N,) ½ρ_a C / areal density, 1/m
     parts: dict[str, Any]  #: the energies' data, by their names (energies.py)
+    of_cloths: dict[str, list[Any]]  #: the same of each cloth, by the energies' names
     hessian: sparse.csr_array  #: (N, N) M/h² + Σ w AᵀA: the free–free block, with ones on the pinned diagonal
     constant: sparse.csr_array  #: (N, N) of that, what is the same at any x: what Newton's matrix keeps
 
@@ -55,19 +57,24 @@ class Assembly:
         return found
 
 
-def assemble(cloths: tuple[Cloth, ...], step: float, choices: ElasticityChoices = DEFAULT) -> Assembly:
-    """step: h, s."""
+def assemble(
+    cloths: tuple[Cloth, ...], step: float, choices: ElasticityChoices = DEFAULT, known: Assembly | None = None
+) -> Assembly:
+    """step: h, s. known: of the same cloths with other numbers."""
     offsets = np.concatenate([[0], np.cumsum([len(cloth.positions) for cloth in cloths])]).astype(np.int32)
-    parts = {
-        energy.name: energy.joined([energy.part(cloth, choices) for cloth in cloths], cloths, offsets)
-        for energy in ENERGIES
-    }
+    parts: dict[str, Any] = {}
+    of_cloths: dict[str, list[Any]] = {}
+    for energy in ENERGIES:
+        before = known.of_cloths[energy.name] if known else [None] * len(cloths)
+        own = [energy.part(cloth, choices, part) for cloth, part in zip(cloths, before, strict=True)]
+        same = known is not None and all(a is b for a, b in zip(own, before, strict=True))
+        parts[energy.name] = known.parts[energy.name] if known and same else energy.joined(own, cloths, offsets)
+        of_cloths[energy.name] = own
     mass, free, soft = _mass(cloths), *_pins(cloths)
     varying = reduce(add, [parts[energy.name].hessian for energy in ENERGIES if not energy.constant])
     constant = reduce(add, [parts[energy.name].hessian for energy in ENERGIES if energy.constant])
     pin_stiffness = SOFT_PIN_SHARE * (varying + constant).diagonal() * soft / (1.0 - soft)
     constant = constant + sparse.diags_array(mass / step**2 + pin_stiffness)
-    drag = [np.full(len(c.positions), 0.5 * AIR_DENSITY * c.material.air_drag / c.material.density) for c in cloths]
     triangles = [cloth.triangles + first for cloth, first in zip(cloths, offsets, strict=False)]
     return Assembly(
         offsets=offsets,
@@ -76,18 +83,26 @@ def assemble(cloths: tuple[Cloth, ...], step: float, choices: ElasticityChoices 
         mass=mass,
         free=free,
         pin_stiffness=pin_stiffness,
-        drag=np.concatenate(drag),
+        drag=drag(cloths),
         parts=parts,
+        of_cloths=of_cloths,
         hessian=_eliminate(varying + constant, free),
         constant=_eliminate(constant, free),
     )
 
 
+def drag(cloths: tuple[Cloth, ...]) -> Array:
+    """(N,) ½ρ_a C / areal density, 1/m."""
+    return np.concatenate(
+        [0.5 * AIR_DENSITY * of_vertices(cloth, "air_drag") / of_vertices(cloth, "density") for cloth in cloths]
+    )
+
+
 def _mass(cloths: tuple[Cloth, ...]) -> Array:
-    """(N,) a third of each triangle's to each of its corners, kg."""
+    """(N,) the density there times a third of the area of each triangle around it, kg."""
     return np.concatenate(
         [
-            cloth.material.density
+            of_vertices(cloth, "density")
             * np.bincount(
                 cloth.triangles.ravel(),
                 np.repeat(triangle_areas(cloth.rest_positions, cloth.triangles) / 3.0, 3),

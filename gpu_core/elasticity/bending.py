@@ -22,7 +22,8 @@ import numpy.typing as npt
 import scipy.sparse as sparse
 
 from ..backend import Backend, Launch, launch
-from ..scene.arrays import IntArray
+from ..scene.arrays import Array, IntArray
+from ..scene.fields import of_triangles, of_vertices
 from ..scene.mesh import hinges, triangle_areas
 from ..scene.scene import Cloth
 from .choices import BendingForm, ElasticityChoices
@@ -38,9 +39,11 @@ FLAT = 2.5e-5  #: bulge of the vertices around an edge, relative to its length, 
 
 class Bending(NamedTuple):
     rows: sparse.csr_array  #: (R, N) K, each row sums to 0
+    area: npt.NDArray[np.float64]  #: (R,) that D is divided by, m²
     stiffness: npt.NDArray[np.float64]  #: (R,) of D and of yarns that do not slide
     rubbing: npt.NDArray[np.float64]  #: (R,) share of those yarns in it
     plate: npt.NDArray[np.int32]  #: (R,) in ascending order; rows of one plate have one curvature between them
+    most: npt.NDArray[np.float64]  #: (R,) moment per width at which its yarns slide, N; one for all rows of a plate
     hinge: npt.NDArray[np.int32]  #: (R, 2) vertices whose normals give the row's normal
     rest: npt.NDArray[np.float64]  #: (R, 4) s = K times the rest shape, in the frame of edge and normal; the last is 0
     hessian: sparse.csr_array  #: (N, N) N/m
@@ -81,22 +84,18 @@ class BendingEnergy:
         }  # fmt: skip
         self._stiffness, self._hinge = backend.array(data.stiffness), integers(data.hinge)
         self._rest, self._curved = backend.array(data.rest), bool(np.any(data.rest))
-        self._rest *= backend.array(1.0 - data.rubbing[:, None])
-        self._rubs, self._rubbing = bool(np.any(data.plate_most)), backend.array(data.rubbing)
-        first = data.plate_start[:-1]
+        self._rubbing, self._most = backend.array(data.rubbing), backend.array(data.plate_most)
         self._plates = {
-            "first": integers(data.plate_start),
-            "stiffness": backend.array(data.stiffness[first] * data.rubbing[first]),
-        }
-        self._most = backend.array(data.plate_most)
-        self._slid = xp.zeros((self.count if self._rubs else 0, 4), xp.float32)
-        self._held = xp.zeros_like(self._rest)
+            "first": integers(data.plate_start), "stiffness": xp.zeros(len(data.plate_most), xp.float32),
+        }  # fmt: skip
+        self._slid, self._held = xp.zeros((0, 4), xp.float32), xp.zeros_like(self._rest)
         self._turns: tuple[Any, Callable[[], None]] | None = None  #: bound to the positions that were turned last
+        self.renew(data)
         self.force = xp.zeros((max(1, self.count), 4), xp.float32)  #: (R, 4) of the rows, before their coefficients
 
     @staticmethod
-    def part(cloth: Cloth, choices: ElasticityChoices) -> Bending:
-        return bending(cloth, choices.bending)
+    def part(cloth: Cloth, choices: ElasticityChoices, known: Bending | None = None) -> Bending:
+        return bending(cloth, choices.bending, known)
 
     @staticmethod
     def joined(parts: Sequence[Bending], cloths: Sequence[Cloth], offsets: IntArray) -> BendingData:
@@ -104,7 +103,6 @@ class BendingEnergy:
         first = np.cumsum([0, *(len(part.stiffness) for part in parts)])
         starts = [plate + row for plate, row in zip(plates, first, strict=False)]
         edges = [part.hinge + vertex for part, vertex in zip(parts, offsets, strict=False)]
-        most = [np.full(len(plate), c.material.bend_friction) for c, plate in zip(cloths, plates, strict=True)]
         return BendingData(
             rows=sparse.block_diag([part.rows for part in parts], format="csr"),
             stiffness=np.concatenate([part.stiffness for part in parts]),
@@ -112,9 +110,20 @@ class BendingEnergy:
             hinge=np.concatenate(edges).astype(np.int32),
             rest=np.concatenate([part.rest for part in parts]),
             plate_start=np.append(np.concatenate(starts), first[-1]).astype(np.int32),
-            plate_most=np.concatenate(most),
+            plate_most=np.concatenate([part.most[plate] for part, plate in zip(parts, plates, strict=True)]),
             hessian=sparse.block_diag([part.hessian for part in parts], format="csr"),
         )
+
+    def renew(self, data: BendingData) -> None:
+        array, first = self.backend.array, data.plate_start[:-1]
+        self._stiffness[:], self._rubbing[:] = array(data.stiffness), array(data.rubbing)
+        self._rest[:] = array(data.rest) * array(1.0 - data.rubbing[:, None])
+        self._most[:] = array(data.plate_most)
+        self._plates["stiffness"][:] = array(data.stiffness[first] * data.rubbing[first])
+        self._rubs = bool(np.any(data.plate_most))
+        if self._rubs != bool(len(self._slid)):  # none did before, or none does any more
+            self._slid = self.backend.xp.zeros((self.count if self._rubs else 0, 4), self.backend.xp.float32)
+            self._held[:], self._turns = 0.0, None
 
     def residual_launches(self, x: Any, system: LinearSystem) -> list[Launch]:
         gather = launch(
@@ -151,8 +160,9 @@ class BendingEnergy:
         """The yarns bear nothing: (R, 4) where they are held; (0, 4) where none rub."""
         return {"slid": self._slide(x, self.backend.xp.zeros_like(self._most))}
 
-    def resume(self, memory: dict[str, Any]) -> None:
-        self._slid[:] = memory["slid"]
+    def resume(self, memory: dict[str, Any], x: Any) -> None:
+        known = memory["slid"]
+        self._slid[:] = known if len(known) == len(self._slid) else self.memory(x)["slid"]
 
     def remember(self, x: Any, converged: bool) -> dict[str, Any]:
         """Where yarns have slid to, (R, 4); (0, 4) where none rub."""
@@ -177,23 +187,41 @@ class BendingEnergy:
         return 0.5 * ((force * force).sum(axis=1) / xp.maximum(stiffness, SOFTEST)).sum()
 
 
-def bending(cloth: Cloth, form: BendingForm) -> Bending:
-    """Rows of one cloth for the flexural rigidity D of its material; indices are the cloth's own."""
-    if form == "plate":
-        rows, stiffness, hinge, plate = _plate_rows(cloth)
+def bending(cloth: Cloth, form: BendingForm, known: Bending | None = None) -> Bending:
+    """Rows of one cloth for the flexural rigidity D of its material; indices are the cloth's own.
+
+    known: the same with other numbers.
+    """
+    if known is None:
+        rows, area, hinge, plate = _rows(cloth, form)
+        rows = _significant(rows, abs(rows).max(axis=1).toarray().ravel(), np.ones(rows.shape[1]))
+        rest = _rest_curvature(cloth, rows, hinge)
     else:
-        rows, stiffness, hinge = _hinge_rows(cloth)
-        if form == "vertex":
-            rows, stiffness, hinge = _vertex_rows(cloth, rows, stiffness, hinge)
-        plate = np.arange(len(stiffness), dtype=np.int32)
-    yarns = RUBBING if cloth.material.bend_friction > 0.0 else 0.0
-    stiffness, rubbing = (1.0 + yarns) * stiffness, np.full(len(stiffness), yarns / (1.0 + yarns))
-    rows = _significant(rows, abs(rows).max(axis=1).toarray().ravel(), np.ones(rows.shape[1]))
-    rest = _rest_curvature(cloth, rows, hinge)
+        rows, area, hinge, plate, rest = known.rows, known.area, known.hinge, known.plate, known.rest
+    if form == "plate":
+        rigidity, most = (of_triangles(cloth, name)[plate] for name in ("bend", "bend_friction"))
+    else:
+        rigidity, most = (_of_edges(cloth, name, hinge) for name in ("bend", "bend_friction"))
+    yarns = np.where(most > 0.0, RUBBING, 0.0)
+    stiffness, rubbing = (1.0 + yarns) * (rigidity / area), yarns / (1.0 + yarns)
+    if known is not None and np.array_equal(stiffness, known.stiffness) and np.array_equal(most, known.most):
+        return known
     hessian = (rows.T @ sparse.diags_array(stiffness) @ rows).tocsr()
     size = np.sqrt(hessian.diagonal())
     hessian = _significant(hessian, size, size)
-    return Bending(rows, stiffness, rubbing, plate, hinge.astype(np.int32), rest, hessian)
+    return Bending(rows, area, stiffness, rubbing, plate, most, hinge.astype(np.int32), rest, hessian)
+
+
+def _rows(
+    cloth: Cloth, form: BendingForm
+) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """(rows, what each one's D is divided by, their hinges, their plates)."""
+    if form == "plate":
+        return _plate_rows(cloth)
+    rows, area, hinge = _hinge_rows(cloth)
+    if form == "vertex":
+        rows, area, hinge = _vertex_rows(cloth, rows, area, hinge)
+    return rows, area, hinge, np.arange(len(area), dtype=np.int32)
 
 
 def _significant(
@@ -215,11 +243,17 @@ def _plate_rows(
         held[cloth.pins.vertices] = hard
     found = plate_rows(cloth.rest_positions, cloth.triangles, held[cloth.triangles].all(axis=1))
     area = triangle_areas(cloth.rest_positions, cloth.triangles)
-    return found.rows, cloth.material.bend / area[found.triangle], found.hinge, found.triangle
+    return found.rows, area[found.triangle], found.hinge, found.triangle
+
+
+def _of_edges(cloth: Cloth, name: str, ends: npt.NDArray[np.int32]) -> Array:
+    """(E,) a number of the cloth in the middle of edges with these ends (E, 2)."""
+    a, b = of_vertices(cloth, name)[ends].T
+    return np.asarray(a + 0.5 * (b - a))
 
 
 def _hinge_rows(cloth: Cloth) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
-    """Bergou's K: cotangents at the ends of the edge; stiffness 3 k_b/(A₀+A₁) with k_b = D/3."""
+    """Bergou's K: cotangents at the ends of the edge; stiffness 3 k_b/(A₀+A₁) with k_b = D/3: D over that area."""
     found = hinges(cloth.triangles)
     area = triangle_areas(cloth.rest_positions, cloth.triangles)
     a, b, c, d = (cloth.rest_positions[found.corners[:, k]] for k in range(4))
@@ -230,14 +264,13 @@ def _hinge_rows(cloth: Cloth) -> tuple[sparse.csr_array, npt.NDArray[np.float64]
     index = np.repeat(np.arange(count), 4)
     shape = (count, len(cloth.positions))
     rows = sparse.coo_array((coefficient.ravel(), (index, found.corners.ravel())), shape=shape).tocsr()
-    stiffness = cloth.material.bend / area[found.triangles].sum(axis=1)
-    return rows, stiffness, found.corners[:, :2]
+    return rows, area[found.triangles].sum(axis=1), found.corners[:, :2]
 
 
 def _vertex_rows(
     cloth: Cloth,
     hinge_rows: sparse.csr_array,
-    hinge_stiffness: npt.NDArray[np.float64],
+    hinge_area: npt.NDArray[np.float64],
     hinge: npt.NDArray[np.int32],
 ) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
     count = len(cloth.positions)
@@ -248,8 +281,8 @@ def _vertex_rows(
     inner = np.flatnonzero(~border)
     kept = border[hinge].any(axis=1)
     rows = sparse.vstack([laplacian[inner], hinge_rows[kept]]).tocsr()
-    stiffness = np.concatenate([cloth.material.bend / vertex_area[inner], hinge_stiffness[kept]])
-    return rows, stiffness, np.concatenate([np.column_stack([inner, inner]), hinge[kept]])
+    areas = np.concatenate([vertex_area[inner], hinge_area[kept]])
+    return rows, areas, np.concatenate([np.column_stack([inner, inner]), hinge[kept]])
 
 
 def _cotangent_laplacian(cloth: Cloth) -> sparse.csr_array:

@@ -41,14 +41,20 @@ class Energy(Protocol):
     external: ClassVar[bool]  #: its forces have a sum or a torque, so cloth does not move as if nothing held it
 
     @staticmethod
-    def part(cloth: Cloth, choices: ElasticityChoices) -> Any:
-        """Its `Part` of one cloth; indices are the cloth's own."""
+    def part(cloth: Cloth, choices: ElasticityChoices, known: Any = None) -> Any:
+        """Its `Part` of one cloth; indices are the cloth's own.
+
+        known: that of the same cloth with other numbers, where it need not be found anew; itself if nothing differs.
+        """
 
     @staticmethod
     def joined(parts: Sequence[Any], cloths: Sequence[Cloth], offsets: IntArray) -> Any:
         """The data of all cloths, whose first vertices are `offsets`."""
 
     def __init__(self, backend: Backend, data: Any, sheet: Sheet, choices: ElasticityChoices) -> None: ...
+
+    def renew(self, data: Any) -> None:
+        """Take other numbers of the same cloths; what was launched on its arrays stays bound."""
 
     def residual_launches(self, x: Any, system: LinearSystem) -> list[Launch]:
         """Kernels that add −∇E at x (V, 4) to the system's residual, and what acts only now to its ΔH.
@@ -63,8 +69,8 @@ class Energy(Protocol):
     def memory(self, x: Any) -> dict[str, Any]:
         """What a step hands to the next, by the name it has in a checkpoint: for a cloth at x (V, 4) without a past."""
 
-    def resume(self, memory: dict[str, Any]) -> None:
-        """Take up what the step before has left."""
+    def resume(self, memory: dict[str, Any], x: Any) -> None:
+        """Take up what the step before has left, which ended at x (V, 4)."""
 
     def remember(self, x: Any, converged: bool) -> dict[str, Any]:
         """What the step that ends at x (V, 4) leaves."""

@@ -9,7 +9,7 @@ least ½ Y Σ(|f| − 1)². H leaves negative additions out, else an iteration s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,9 +17,10 @@ import numpy.typing as npt
 import scipy.sparse as sparse
 
 from ..backend import Backend, Launch, launch
-from ..scene.arrays import IntArray
+from ..scene.arrays import Array, IntArray
+from ..scene.fields import of_triangles
 from ..scene.mesh import triangle_areas
-from ..scene.scene import Cloth, Material
+from ..scene.scene import Cloth
 from .choices import LIMIT_RATIO, ElasticityChoices
 from .energy import LinearSystem
 from .sheet import Sheet
@@ -58,8 +59,8 @@ class MembraneEnergy:
         }  # fmt: skip
 
     @staticmethod
-    def part(cloth: Cloth, choices: ElasticityChoices) -> Membrane:
-        return membrane(cloth, choices)
+    def part(cloth: Cloth, choices: ElasticityChoices, known: Membrane | None = None) -> Membrane:
+        return membrane(cloth, choices, known)
 
     @staticmethod
     def joined(parts: Sequence[Membrane], cloths: Sequence[Cloth], offsets: IntArray) -> Membrane:
@@ -70,6 +71,12 @@ class MembraneEnergy:
             sparse.block_diag([part.hessian for part in parts], format="csr"),
             np.concatenate([part.area for part in parts]),
         )
+
+    def renew(self, data: Membrane) -> None:
+        for array, values in (
+            (self._rest_inverse, data.rest_inverse), (self._stiffness, data.stiffness), (self._limit, data.limit),
+        ):  # fmt: skip
+            array[:] = self.backend.array(values)
 
     def residual_launches(self, x: Any, system: LinearSystem) -> list[Launch]:
         sheet = self.sheet
@@ -97,7 +104,7 @@ class MembraneEnergy:
     def memory(self, x: Any) -> dict[str, Any]:
         return {"hardness": self.backend.xp.ones_like(self._hardness)}
 
-    def resume(self, memory: dict[str, Any]) -> None:
+    def resume(self, memory: dict[str, Any], x: Any) -> None:
         self._hardness[:] = memory["hardness"]
 
     def remember(self, x: Any, converged: bool) -> dict[str, Any]:
@@ -115,30 +122,39 @@ class MembraneEnergy:
         self.backend.launch("strain_excess", self.sheet.triangles, x=x, **self._law, excess=self._excess)
 
 
-def membrane(cloth: Cloth, choices: ElasticityChoices) -> Membrane:
-    """Data of the membrane of one cloth; indices are the cloth's own.
+def membrane(cloth: Cloth, choices: ElasticityChoices, known: Membrane | None = None) -> Membrane:
+    """Data of the membrane of one cloth; indices are the cloth's own. known: the same with other numbers.
 
     With `choices.limit` "constant" H counts the strain limit's stiffness everywhere, as if it always acted (the
     textbook's projective dynamics). It slows every iteration for a constraint that seldom acts.
     """
-    area = triangle_areas(cloth.rest_positions, cloth.triangles)
-    rest_inverse = np.linalg.inv(_rest_edges(cloth))
-    per_area = np.array(constraint_stiffness(cloth.material, choices.limit_ratio))
-    stiffness = area[:, None] * per_area
-    limit = np.full(len(area), 1.0 + cloth.material.strain_limit)
+    if known is None:
+        area = triangle_areas(cloth.rest_positions, cloth.triangles)
+        rest_inverse = np.linalg.inv(_rest_edges(cloth))
+    else:
+        area, rest_inverse = known.area, known.rest_inverse.reshape(-1, 2, 2)
+    numbers: dict[str, npt.ArrayLike] = {
+        name: of_triangles(cloth, name) for name in ("stretch_warp", "stretch_weft", "shear", "strain_limit")
+    }
+    numbers["softening"] = cloth.material.softening
+    stiffness = area[:, None] * constraint_stiffness(numbers, choices.limit_ratio)
+    limit = 1.0 + of_triangles(cloth, "strain_limit")
+    if known is not None and np.array_equal(stiffness, known.stiffness) and np.array_equal(limit, known.limit):
+        return known
     constant = np.maximum(stiffness, 0.0) * [1.0, 1.0, 1.0, float(choices.limit == "constant")]
     return Membrane(rest_inverse.reshape(-1, 4), stiffness, limit, _hessian(cloth, rest_inverse, constant), area)
 
 
-def constraint_stiffness(material: Material, limit_ratio: float = LIMIT_RATIO) -> tuple[float, float, float, float]:
-    """(rotation, warp, weft, limit) in N/m.
+def constraint_stiffness(material: Mapping[str, npt.ArrayLike], limit_ratio: float = LIMIT_RATIO) -> Array:
+    """(…, 4) rotation, warp, weft, limit in N/m, of numbers or of arrays (…) by the names of `Material`.
 
     Softening spares the shear stiffness as far as the softened sheet stays softer in shear than an isotropic one.
     """
-    warp, weft = material.softening * material.stretch_warp, material.softening * material.stretch_weft
-    rotation = 2.0 * min(material.shear, max(material.softening * material.shear, 0.5 * min(warp, weft)))
-    limit = limit_ratio * max(warp, weft) if material.strain_limit > 0 else 0.0
-    return rotation, warp - rotation, weft - rotation, limit
+    softening, shear = (np.asarray(material[name], np.float64) for name in ("softening", "shear"))
+    warp, weft = (softening * np.asarray(material[name]) for name in ("stretch_warp", "stretch_weft"))
+    rotation = 2.0 * np.minimum(shear, np.maximum(softening * shear, 0.5 * np.minimum(warp, weft)))
+    limit = np.where(np.asarray(material["strain_limit"]) > 0.0, limit_ratio * np.maximum(warp, weft), 0.0)
+    return np.stack([rotation, warp - rotation, weft - rotation, limit], axis=-1)
 
 
 def _rest_edges(cloth: Cloth) -> npt.NDArray[np.float64]:

@@ -15,17 +15,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, BinaryIO, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from ..scene.scene import (
+    PAINTABLE,
     Cloth,
     Collider,
     Material,
+    Painted,
     Pins,
     Scene,
     Settings,
@@ -34,15 +35,16 @@ from ..scene.scene import (
 )
 from .array_file import read_array, read_arrays, read_small
 from .disk import disk_errors, make_folder, write_arrays, write_whole
+from .job_values import keys_of, maxima, number, plain, restored, series, text, truth
 
 if TYPE_CHECKING:
     from hashlib import _Hash as Hash
 
 FORMAT = "taffeta job"
-VERSION = 3
+VERSION = 4
 HEADER = "job.json"
-PARTS = ("settings", "cloths", "colliders")
-Values = TypeVar("Values", Settings, Material)
+PARTS = ("settings", "keys", "cloths", "colliders")
+PAINT = "painted_"  # prefix of the weights of a painted number in the cloth file
 
 #: The arrays of a cloth file and the types they are stored, hashed and handed to the solver in.
 CLOTH_ARRAYS: dict[str, type] = {
@@ -55,6 +57,7 @@ CLOTH_ARRAYS: dict[str, type] = {
     "pin_vertices": np.int32,
     "pin_targets": np.float64,
     "pin_weights": np.float32,
+    **{f"{PAINT}{name}": np.float32 for name in PAINTABLE},
 }
 
 
@@ -117,7 +120,7 @@ def load(folder: Path) -> Scene:
     header = _read_header(folder)
     cloths = tuple(_load_cloth(folder / f"cloth_{i:03}.npz", entry) for i, entry in enumerate(header["cloths"]))
     colliders = tuple(_load_collider(folder, i, entry) for i, entry in enumerate(header["colliders"]))
-    scene = Scene(cloths, colliders, _restored(Settings, header["settings"]))
+    scene = Scene(cloths, colliders, restored(Settings, header["settings"]), keys_of(header))
     if digest(scene) != header["digest"]:
         raise JobError(f"The files in {folder} do not belong together", "Export the scene again")
     return scene.validate()
@@ -137,9 +140,12 @@ def digest(scene: Scene | Path) -> str:
 def digest_of(content: Mapping[str, Any]) -> str:
     """The digest of the scene that `describe` described so."""
     settings = {name: value for name, value in content["settings"].items() if name != "backend"}
+    if settings.get("time_scale") == 1.0:  # which format 3 did not know
+        del settings["time_scale"]
     cloths = [{**entry, "key": entry["key"] or entry["name"], "name": ""} for entry in content["cloths"]]
     colliders = [{**entry, "name": ""} for entry in content["colliders"]]
-    return hashlib.sha256(json.dumps([settings, cloths, colliders], sort_keys=True).encode()).hexdigest()
+    keyed = [content["keys"]] if content.get("keys") else []
+    return hashlib.sha256(json.dumps([settings, cloths, colliders, *keyed], sort_keys=True).encode()).hexdigest()
 
 
 def read_description(folder: Path) -> dict[str, Any]:
@@ -155,6 +161,7 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
     known = motions or {}
     return {
         "settings": plain(scene.settings),
+        **series(scene.keys),
         "cloths": [
             {
                 "name": cloth.name,
@@ -162,6 +169,8 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
                 "thickness": float(cloth.thickness),
                 "self_collision": bool(cloth.self_collision),
                 "material": plain(cloth.material),
+                **maxima(cloth.painted),
+                **series(cloth.keys),
                 "arrays": _array_digests(cloth_arrays(cloth)),
             }
             for cloth in scene.cloths
@@ -171,21 +180,12 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
                 "name": collider.name,
                 "friction": float(collider.friction),
                 "thickness": float(collider.thickness),
+                **series(collider.keys),
                 "arrays": _array_digests(_collider_arrays(collider), {"positions": known.get(index, "")}),
             }
             for index, collider in enumerate(scene.colliders)
         ],
     }
-
-
-def plain(values: Settings | Material) -> dict[str, Any]:
-    """The fields as JSON values, each in the type of its default: 24, 24.0 and np.float32(24) are one frame rate."""
-    result: dict[str, Any] = {}
-    for field in fields(values):
-        value = getattr(values, field.name)
-        kind: Any = type(field.default)
-        result[field.name] = [float(x) for x in value] if kind is tuple else kind(value)
-    return result
 
 
 def begin_hash(kind: npt.DTypeLike, shape: tuple[int, ...]) -> Hash:
@@ -221,6 +221,7 @@ def cloth_arrays(cloth: Cloth) -> dict[str, Any]:
         "pin_vertices": pins and pins.vertices,
         "pin_targets": pins and pins.targets,
         "pin_weights": pins and pins.weights,
+        **{f"{PAINT}{name}": painted.weights for name, painted in cloth.painted.items()},
     }
     return {
         name: np.ascontiguousarray(array, CLOTH_ARRAYS[name]) for name, array in arrays.items() if array is not None
@@ -265,21 +266,25 @@ def _read_header(folder: Path) -> dict[str, Any]:
 
 def _checked(header: Mapping[str, Any]) -> dict[str, Any]:
     """The header. Raises some Exception where a value is of the wrong type."""
-    _text(header["digest"])
-    _require_settings(_restored(Settings, header["settings"]))
+    text(header["digest"])
+    _require_settings(restored(Settings, header["settings"]))
     if not isinstance(header["cloths"], list) or not isinstance(header["colliders"], list):
         raise TypeError("no list of objects")
     for entry in header["cloths"]:
-        _text(entry["key"])
-        _restored(Material, entry["material"])
-        _truth(entry["self_collision"])
+        text(entry["key"])
+        restored(Material, entry["material"])
+        truth(entry["self_collision"])
+        for maximum in entry.get("painted", {}).values():
+            number(maximum)
     for entry in header["colliders"]:
-        _number(entry["friction"])
+        number(entry["friction"])
+    keys_of(header)
     for entry in [*header["cloths"], *header["colliders"]]:
-        _text(entry["name"])
-        _number(entry["thickness"])
+        keys_of(entry)
+        text(entry["name"])
+        number(entry["thickness"])
         for name, digest in entry["arrays"].items():
-            _text(name), _text(digest)
+            text(name), text(digest)
     return dict(header)
 
 
@@ -292,35 +297,6 @@ def _require_settings(settings: Settings) -> None:
         raise ValueError("a frame that no file can name, or no vector")
 
 
-def _restored(kind: type[Values], values: Mapping[str, Any]) -> Values:
-    """What `plain` made these values of. Raises TypeError where it cannot have been so."""
-    made = kind(**values)
-    stored = plain(made)
-    if any(stored[name] != value for name, value in values.items()):
-        raise TypeError("a value of another type")
-    fields_of_kind: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()}
-    return kind(**fields_of_kind)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
-    value.encode()  # refuses half characters, which no file and no terminal takes
-    return value
-
-
-def _truth(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"{value!r} is neither true nor false")
-    return value
-
-
-def _number(value: Any) -> float:
-    if not isinstance(value, int | float):
-        raise TypeError(f"{value!r} is no number")
-    return float(value)
-
-
 def _load_cloth(path: Path, entry: Mapping[str, Any]) -> Cloth:
     try:
         arrays: dict[str, Any] = read_arrays(path, CLOTH_ARRAYS)
@@ -328,12 +304,16 @@ def _load_cloth(path: Path, entry: Mapping[str, Any]) -> Cloth:
         pins = None
         if "pin_vertices" in arrays:
             pins = Pins(arrays.pop("pin_vertices"), arrays.pop("pin_targets"), arrays.pop("pin_weights", None))
+        ends = entry.get("painted", {})
+        painted = {name: Painted(arrays.pop(f"{PAINT}{name}"), number(ends[name])) for name in ends}
         return Cloth(
             name=entry["name"],
             key=entry["key"],
-            thickness=_number(entry["thickness"]),
-            self_collision=_truth(entry["self_collision"]),
-            material=_restored(Material, entry["material"]),
+            thickness=number(entry["thickness"]),
+            self_collision=truth(entry["self_collision"]),
+            material=restored(Material, entry["material"]),
+            painted=painted,
+            keys=keys_of(entry),
             pins=pins,
             **arrays,
         )
@@ -362,7 +342,14 @@ def _load_collider(folder: Path, index: int, entry: Mapping[str, Any]) -> Collid
         triangles = read_array(path, np.int32)
         path = folder / positions_name(index)
         positions = read_array(path, np.float32, mapped=True)
-        return Collider(entry["name"], triangles, positions, _number(entry["friction"]), _number(entry["thickness"]))
+        return Collider(
+            name=entry["name"],
+            triangles=triangles,
+            positions=positions,
+            friction=number(entry["friction"]),
+            thickness=number(entry["thickness"]),
+            keys=keys_of(entry),
+        )
     except Exception as error:  # decoders of foreign bytes raise nearly everything
         raise _damaged(path) from error
 

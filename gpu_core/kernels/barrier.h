@@ -229,6 +229,16 @@ KERNEL void partial_ccd(int i, const int *live OF(1), const int *accepted OF(1),
     age[i] = a;
 }
 
+// Friction of a pair: of each side's coefficient at the closest point, the geometric mean. By differences, so that a side with
+// one coefficient has exactly that. The weights of the first side are positive, those of the second negative.
+FUNCTION float pair_friction(const int *c, const float weight[4], const float *friction)
+{
+    float a = friction[c[0]], b = friction[c[1]], d = friction[c[3]];
+    float first = a + maximum(weight[1], 0.0f) * (b - a);
+    float second = d - minimum(weight[1], 0.0f) * (b - d) - weight[2] * (friction[c[2]] - d);
+    return sqrtf(first * second);
+}
+
 // Target of an active contact (A = B = Id): the sides move apart along n until their gap is the goal, and back along the
 // tangential slip, at most μ times as far (Coulomb inside the target). The slip counts from where the pair stuck: what
 // earlier steps left of it, `hold`, is an elastic displacement at weight 1 (Cundall and Strack 1979), so it shrinks as the
@@ -263,7 +273,7 @@ KERNEL void contact_target(int i, const int *live OF(1), const int *corner OF(4 
     vec slip = (1.0f / w) * hold[i];
     for (int k = 0; k < 4; ++k) slip = slip + weight[k] * (x[c[k]] - start[c[k]]);
     slip = slip - dot(slip, normal[i]) * normal[i];
-    float slid = length(slip), grip = sqrtf(friction[c[0]] * friction[c[3]]) * depth;
+    float slid = length(slip), grip = pair_friction(c, weight, friction) * depth;
     float held = slid > grip ? grip / slid : 1.0f;
     bool faster = slid > grip && slid_before > 0.0f && slid > slid_before;
     correction[i] = depth * normal[i] - held * slip;

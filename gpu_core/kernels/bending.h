@@ -87,7 +87,7 @@ KERNEL void bending_slide(int plate, const int *first OF(count + 1), const float
         away += dot(now[k] - slid[row + k], now[k] - slid[row + k]);
     }
     float moment = stiffness[plate] * sqrtf(away);
-    if (moment <= most[plate]) return;
-    float kept = most[plate] / moment;
+    if (most[plate] > 0.0f && moment <= most[plate]) return;
+    float kept = most[plate] > 0.0f ? most[plate] / moment : 0.0f;  // yarns that bear nothing are where the cloth is
     for (int k = 0; k < rows; ++k) slid[row + k] = now[k] + kept * (slid[row + k] - now[k]);
 }

@@ -44,6 +44,7 @@ from ..files import job
 from ..files.cache_writer import to_object
 from ..files.disk import disk_errors
 from ..files.point_cache import PointCacheHeader
+from ..scene import keyed
 from ..scene.arrays import Array, IntArray
 from ..scene.mesh import edge_lengths, unique_edges
 from ..scene.scene import Cloth, Collider, Scene, SceneError
@@ -72,7 +73,8 @@ class Live:
     """A scene of two frames, the last moment and the next, that go on with the clock."""
 
     def __init__(self, scene: Scene, backend: Backend) -> None:
-        """scene: its first frame counts, and its settings. Raises SceneError."""
+        """scene: its first frame counts, and its numbers there. Raises SceneError."""
+        scene = keyed.at(scene, scene.settings.frame_start)
         self.scene = Scene(
             tuple(_clocked_cloth(cloth) for cloth in scene.cloths),
             tuple(_clocked_collider(collider) for collider in scene.colliders),
@@ -130,7 +132,9 @@ class Live:
         """Towards the hand, but never more than an edge ahead of where the vertices are going anyway: a spring from
         there to a hand that has left the cloth behind would tear the fabric to many times its length."""
         velocity = self.simulator.state()["velocity"][grab.vertices, :3]
-        coasting = np.concatenate(self.simulator.positions())[grab.vertices] + velocity / self.scene.settings.fps
+        coasting = np.concatenate(self.simulator.positions())[grab.vertices] + velocity * (
+            self.scene.settings.time_scale / self.scene.settings.fps
+        )
         ahead = grab.origins + hand - grab.point - coasting
         distance = np.linalg.norm(ahead, axis=1, keepdims=True)
         ahead *= grab.lead / np.maximum(distance, grab.lead)

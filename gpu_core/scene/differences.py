@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .scene import MOST_FRAMES, PAINTABLE
 
 Values = Mapping[str, Any]
 
@@ -19,25 +21,40 @@ ARRAYS = {
     "pin_vertices": "its pin group has changed",
     "pin_targets": "its pins move otherwise",
     "pin_weights": "the weights of its pin group have changed",
+    **{f"painted_{name}": f"where its {name.replace('_', ' ')} is painted has changed" for name in PAINTABLE},
 }
-NOT_THE_RESULT = frozenset({"backend", "name", "key", "arrays"})
+NOT_THE_RESULT = frozenset({"backend", "name", "key", "arrays", "keys", "material", "painted"})
+LATER = {"time_scale": 1.0}  #: what caches of older versions do not say
 
 
-def differences(held: Values, asked: Values) -> list[str]:
-    """One line for each object and property that differs, settings first; empty where both scenes bake alike.
+class Difference(NamedTuple):
+    text: str  #: names the object and the property
+    frames: int = 0  #: so many first frames bake alike all the same
+
+
+def differences(held: Values, asked: Values) -> list[Difference]:
+    """One for each object and property that differs, settings first; empty where both scenes bake alike.
 
     Arrays are compared only where both sides know them, so that numbers alone can be compared too.
     """
-    lines = list(_numbers("Scene", held["settings"], asked["settings"]))
+    first = asked["settings"]["frame_start"]
+    frames = range(first, asked["settings"].get("frame_end", first + MOST_FRAMES) + 1)
+    before, after = ({**scene["settings"], "keys": scene.get("keys", {})} for scene in (held, asked))
+    lines = list(_numbers("Scene", before, after, frames))
     for kind, word in (("cloths", "cloth"), ("colliders", "collider")):
         before = _by_key(held[kind])
         after = _renamed(before, _by_key(asked[kind]))
-        lines += [f"{before[key]['name']} is no longer a {word}" for key in before if key not in after]
-        lines += [f"{after[key]['name']} is a new {word}" for key in after if key not in before]
+        lines += [Difference(f"{before[key]['name']} is no longer a {word}") for key in before if key not in after]
+        lines += [Difference(f"{after[key]['name']} is a new {word}") for key in after if key not in before]
         for key in before:
             if key in after:
-                lines += _object(before[key], after[key])
+                lines += _object(before[key], after[key], frames)
     return lines
+
+
+def alike(found: Sequence[Difference], frames: int) -> int:
+    """How many of so many first frames bake alike where these differences were found."""
+    return min([frames, *(difference.frames for difference in found)])
 
 
 def _by_key(entries: Iterable[Values]) -> dict[str, Values]:
@@ -61,21 +78,48 @@ def _moved(held: Values, asked: Values) -> bool:
     return before is not None and after is not None and before != after
 
 
-def _object(held: Values, asked: Values) -> Iterator[str]:
+def _object(held: Values, asked: Values, frames: range) -> Iterator[Difference]:
     name = asked["name"]
-    yield from _numbers(name, {**held, **held.get("material", {})}, {**asked, **asked.get("material", {})})
+    yield from _numbers(name, flat(held), flat(asked), frames)
     before, after = held.get("arrays"), asked.get("arrays")
     if before is None or after is None:
         return
     changed = [key for key in {**before, **after} if before.get(key) != after.get(key)]
-    yield from dict.fromkeys(f"{name}: {ARRAYS.get(key, key)}" for key in changed)
+    yield from dict.fromkeys(Difference(f"{name}: {ARRAYS.get(key, key)}") for key in changed)
 
 
-def _numbers(name: str, held: Values, asked: Values) -> Iterator[str]:
-    for key, value in asked.items():
-        if key not in NOT_THE_RESULT and key != "material" and held.get(key) != value:
-            yield f"{name}: {key.replace('_', ' ')} is {_text(value)}, was {_text(held.get(key))}"
+def flat(entry: Values) -> dict[str, Any]:
+    """All numbers of an object by one name each."""
+    maxima = {f"{key}_max": entry.get("painted", {}).get(key) for key in PAINTABLE}
+    return {**entry, **entry.get("material", {}), **maxima}
+
+
+def _numbers(name: str, held: Values, asked: Values, frames: range) -> Iterator[Difference]:
+    for key in asked:
+        if key in NOT_THE_RESULT:
+            continue
+        before, after = _series(held, key), _series(asked, key)
+        same = next((k for k in range(max(len(before), len(after))) if _at(before, k) != _at(after, k)), None)
+        if same is None:
+            continue
+        shown = f"{name}: {key.replace('_', ' ')}"
+        if len(before) == len(after) == 1:
+            yield Difference(f"{shown} is {_text(after[0])}, was {_text(before[0])}")
+        elif same < len(frames):
+            yield Difference(f"{shown} is another from frame {frames[same]} on", same)
+
+
+def _series(values: Values, key: str) -> Sequence[Any]:
+    """The value of each frame; the last one stays."""
+    keyed: Sequence[Any] = values.get("keys", {}).get(key) or [values.get(key, LATER.get(key))]
+    return keyed
+
+
+def _at(series: Sequence[Any], frame: int) -> Any:
+    return series[min(frame, len(series) - 1)]
 
 
 def _text(value: Any) -> str:
+    if value is None:
+        return "not painted"
     return f"{value:g}" if isinstance(value, float) else str(value)

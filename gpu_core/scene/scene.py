@@ -7,6 +7,7 @@ file with the name of the object and the remedy.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -52,12 +53,28 @@ class Material:
     bend_friction: float = 0.0  #: moment per width at which its yarns slide, N; 0 = they do not rub
 
     def validate(self, name: str) -> None:
-        for key, low in (("density", 0.0), ("stretch_warp", 0.0), ("stretch_weft", 0.0), ("softening", 0.0)):
-            if not (np.isfinite(getattr(self, key)) and getattr(self, key) > low):
-                raise SceneError(name, f"{key} is {getattr(self, key)}", f"Set {key} above {low:g}")
-        for key in ("shear", "bend", "strain_limit", "friction", "air_drag", "bend_friction"):
-            if not (np.isfinite(getattr(self, key)) and getattr(self, key) >= 0.0):
-                raise SceneError(name, f"{key} is {getattr(self, key)}", f"Set {key} to 0 or more")
+        for key in vars(self):
+            _require_number(name, key, getattr(self, key))
+
+
+#: The numbers of a cloth that may differ from vertex to vertex: those of the material, and its thickness.
+PAINTABLE = (
+    "density", "stretch_warp", "stretch_weft", "shear", "bend", "bend_friction", "strain_limit", "air_drag",
+    "friction", "thickness",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Painted:
+    """How a number differs over a cloth: its own value where the weight is 0, `maximum` where it is 1 (`fields.py`)."""
+
+    weights: FloatArray  #: (N,) in [0, 1]
+    maximum: float  #: in the number's unit; may be less than the other value
+
+
+#: Numbers by name and frame: (K,), or (K, 3) of vectors. The first value is that of the first frame of the range, the
+#: last one stays. `keyed.py` has what they mean.
+Keys = Mapping[str, Array]
 
 
 @dataclass(frozen=True)
@@ -82,6 +99,10 @@ class Cloth:
     warp: Array | None = None  #: (T, 3) warp direction of each triangle in rest space; None = along rest x (then y, z)
     pins: Pins | None = None
     thickness: float = 1.0e-3  #: distance that mid-surfaces keep from each other (ξ), m
+    painted: Mapping[str, Painted] = field(default_factory=dict)  #: by names of `PAINTABLE`
+    keys: Keys = field(
+        default_factory=dict
+    )  #: of the material's numbers, thickness, and `bend_max` where bend is painted
     self_collision: bool = True  #: with itself; with all else it always collides
     world_to_object: Array | None = None  #: (F or 1, 4, 4) from world to the space the cache is written in
     key: str = ""  #: file name stem of the cache; name is used where empty
@@ -100,6 +121,7 @@ class Collider:
     positions: npt.NDArray[np.floating]  #: (F or 1, M, 3) world positions per frame, m; may be memory-mapped
     friction: float = 0.4  #: Coulomb μ
     thickness: float = 1.0e-3  #: offset ξ of this surface, m
+    keys: Keys = field(default_factory=dict)  #: of friction and thickness
 
     @property
     def animated(self) -> bool:
@@ -115,6 +137,7 @@ class Settings:
     fps: float = 24.0
     step_rate: float = 192.0  #: solver steps per second of scene time; rounded to whole steps per frame
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: m/s²
+    time_scale: float = 1.0  #: seconds that pass for the cloth in a second of the animation
     strict_start: bool = False  #: refuse a scene that starts with intersections instead of freeing those pairs
     tolerance: float = 0.2  #: velocity below which a step counts as converged, m/s (docs/theory/ndb.md)
     solver: SolverName = "ndb"
@@ -131,7 +154,7 @@ class Settings:
 
     @property
     def step(self) -> float:
-        """Length of one step h, s."""
+        """Length of one step h at time scale 1, s."""
         return 1.0 / (self.fps * self.steps_per_frame)
 
     def validate(self) -> None:
@@ -153,8 +176,8 @@ class Settings:
             raise SceneError("Scene", problem, "Lower the step rate")
         if not (np.isfinite(self.tolerance) and self.tolerance > 0):
             raise SceneError("Scene", f"the tolerance is {self.tolerance}", "Set a tolerance above 0 m/s")
-        if not np.all(np.isfinite(self.gravity)):
-            raise SceneError("Scene", "gravity is not finite", "Set finite numbers")
+        for key in ("gravity", "time_scale"):
+            _require_number("Scene", key, getattr(self, key))
 
 
 @dataclass(frozen=True)
@@ -162,6 +185,7 @@ class Scene:
     cloths: tuple[Cloth, ...]
     colliders: tuple[Collider, ...] = ()
     settings: Settings = field(default_factory=Settings)
+    keys: Keys = field(default_factory=dict)  #: of gravity, (K, 3), and time_scale
 
     @property
     def vertices(self) -> int:
@@ -171,6 +195,7 @@ class Scene:
     def validate(self) -> Scene:
         """Return self, or raise SceneError that names the object and the remedy."""
         self.settings.validate()
+        _validate_keys("Scene", self.keys, ("gravity", "time_scale"), self.settings)
         if not self.cloths:
             raise SceneError("Scene", "there is no cloth", "Give at least one mesh object the role Cloth")
         keys = [cloth.cache_key for cloth in self.cloths]
@@ -198,8 +223,11 @@ def _validate_cloth(cloth: Cloth, settings: Settings) -> None:
     _refuse_loose_vertices(cloth)
     _refuse_zero_area(cloth)
     _refuse_non_manifold(cloth)
-    if not (np.isfinite(cloth.thickness) and cloth.thickness > 0):
-        raise SceneError(cloth.name, f"thickness is {cloth.thickness} m", "Set a thickness above 0")
+    _require_number(cloth.name, "thickness", cloth.thickness)
+    for key, painted in cloth.painted.items():
+        _validate_painted(cloth.name, key, painted, len(cloth.positions))
+    maxima = [f"{key}_max" for key in cloth.painted]
+    _validate_keys(cloth.name, cloth.keys, (*vars(cloth.material), "thickness", *maxima), settings)
     if cloth.velocities is not None:
         if cloth.velocities.shape != cloth.positions.shape:
             raise SceneError(cloth.name, "velocities do not match the vertices", "Give one velocity per vertex")
@@ -217,10 +245,42 @@ def _validate_collider(collider: Collider, settings: Settings) -> None:
     _require_frames(collider.name, collider.positions, settings, "positions")
     _validate_triangles(collider.name, collider.triangles, collider.positions.shape[1:])
     _require_motion(collider.name, collider.positions, settings, "vertex")
-    if not (np.isfinite(collider.thickness) and collider.thickness > 0):
-        raise SceneError(collider.name, f"thickness is {collider.thickness} m", "Set a thickness above 0")
-    if not (np.isfinite(collider.friction) and collider.friction >= 0):
-        raise SceneError(collider.name, f"friction is {collider.friction}", "Set friction to 0 or more")
+    _require_number(collider.name, "thickness", collider.thickness)
+    _require_number(collider.name, "friction", collider.friction)
+    _validate_keys(collider.name, collider.keys, ("thickness", "friction"), settings)
+
+
+#: Numbers that are above 0; all others may be 0, and gravity anything.
+POSITIVE = frozenset({"density", "stretch_warp", "stretch_weft", "softening", "thickness", "time_scale"})
+
+
+def _require_number(name: str, key: str, value: float | Sequence[float], when: str = "") -> None:
+    number, values = key.removesuffix("_max"), np.asarray(value)
+    low, remedy = (0.0, f"Set {key} to 0 or more") if number != "gravity" else (-np.inf, f"Set {key} to finite numbers")
+    if number in POSITIVE:
+        low, remedy = float(np.finfo(float).tiny), f"Set {key} above 0"
+    if not (np.isfinite(values) & (values >= low)).all():
+        raise SceneError(name, f"{key} is {value}{when}", remedy)
+
+
+def _validate_keys(name: str, keys: Keys, known: Sequence[str], settings: Settings) -> None:
+    for key, values in keys.items():
+        if key not in known:
+            raise SceneError(name, f"{key} has no keys", f"Key one of {', '.join(known)}")
+        if not 0 < len(values) <= settings.frames or values.shape[1:] != ((3,) if key == "gravity" else ()):
+            raise SceneError(name, f"the keys of {key} do not fit the frame range", "Export the scene again")
+        for index, value in enumerate(values.tolist()):
+            _require_number(name, key, value, f" at frame {settings.frame_start + index}")
+
+
+def _validate_painted(name: str, key: str, painted: Painted, vertices: int) -> None:
+    if key not in PAINTABLE:
+        raise SceneError(name, f"{key} cannot be painted", f"Paint one of {', '.join(PAINTABLE)}")
+    _require_number(name, f"{key}_max", painted.maximum)
+    if painted.weights.shape != (vertices,):
+        raise SceneError(name, f"the weights of {key} do not match the vertices", "Give one weight per vertex")
+    if not ((painted.weights >= 0) & (painted.weights <= 1)).all():  # false for what is no number, too
+        raise SceneError(name, f"a weight of {key} is outside 0 to 1", "Paint weights between 0 and 1")
 
 
 def _validate_triangles(name: str, triangles: IntArray, shape: tuple[int, ...]) -> None:

@@ -27,7 +27,8 @@ class Change:
     ) -> None:  # fmt: skip
         """step: h, s. tolerance: ‖Δx‖ that counts as converged, m. cloths: first vertex of each, and N. The arrays
         are (N, 4), m."""
-        self.criteria, self.step, self.tolerance = criteria, step, tolerance
+        self.criteria = criteria
+        self.pace(step, tolerance)
         chunks = [np.arange(a, b, CHUNK) for a, b in pairwise(cloths)]
         first = np.append(np.concatenate(chunks), cloths[-1])
         start = np.cumsum([0, *(len(of) for of in chunks)])
@@ -43,6 +44,10 @@ class Change:
                 vertices=backend.array(np.diff(cloths), np.int32), partial=partial, size=self.sizes,
             ),
         ]  # fmt: skip
+
+    def pace(self, step: float, tolerance: float) -> None:
+        """The next steps are of another length. step: h, s. tolerance: m."""
+        self.step, self.tolerance = step, tolerance
 
     def size(self, sizes: npt.NDArray[np.float32]) -> float:
         """‖Δx‖ in m, of what is in `sizes`: the largest of a vertex, or the mean square root of a cloth over

@@ -20,9 +20,13 @@ class Convergence:
         """inner_tolerance: of ‖Δx‖, m; what the filter cuts off and what contact moved may be twice that."""
         self.limits, self.allowed_excess = parameters.limits, parameters.convergence.strain_excess
         self.elastic, self.iterate = elastic, iterate
-        self.inner_tolerance, self.outer_tolerance = inner_tolerance, 2.0 * inner_tolerance
+        self.allow(inner_tolerance)
         self._least_excess = float("inf")
         self._least_strained: Any = None  #: of the second half of the iterations' states, the one of the least excess
+
+    def allow(self, inner_tolerance: float) -> None:
+        """Of ‖Δx‖, m."""
+        self.inner_tolerance, self.outer_tolerance = inner_tolerance, 2.0 * inner_tolerance
 
     def begin(self) -> None:
         self._least_excess, self._least_strained = float("inf"), self.iterate.feasible.copy()

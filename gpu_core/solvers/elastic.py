@@ -60,11 +60,26 @@ class Elastic:
         self.drag = backend.array(assembly.drag)
         self._pinned = backend.array(assembly.pin_stiffness)
         self.pin_stiffness = self._pinned.copy()
+        self._pulls = backend.xp.zeros_like(self._pinned)
         self.pin_target = backend.xp.zeros((self.vertices, 4), backend.xp.float32)
 
     def pull(self, stiffness: npt.NDArray[np.float64]) -> None:
         """Springs (N,) to `pin_target` besides those of the soft pins, N/m, in place of the last call's."""
-        self.pin_stiffness[:] = self._pinned + self.backend.array(stiffness)
+        self._pulls[:] = self.backend.array(stiffness)
+        self.pin_stiffness[:] = self._pinned + self._pulls
+
+    def renew(self, assembly: Assembly, step: float) -> None:
+        """Take other numbers of the same cloths. step: h, s."""
+        self.h = step
+        self.inertia[:] = self.backend.array(assembly.mass / step**2)
+        self._pinned[:] = self.backend.array(assembly.pin_stiffness)
+        self.pin_stiffness[:] = self._pinned + self._pulls
+        for energy in self.energies:
+            energy.renew(assembly.parts[energy.name])
+
+    def surround(self, gravity: tuple[float, float, float], drag: npt.NDArray[np.float64]) -> None:
+        """gravity: m/s². drag: (N,) as `Assembly.drag`, 1/m."""
+        self.gravity[:], self.drag[:] = self.backend.array([[*gravity, 0.0]]), self.backend.array(drag)
 
     def inertia_target(
         self, start: Any, velocity: Any, forwarded: Any, gravity_share: Any, adaptive: bool,
@@ -103,10 +118,10 @@ class Elastic:
         """What the energies of cloth at x (V, 4) hand from step to step, by name, before any step."""
         return {name: array for energy in self.energies for name, array in energy.memory(x).items()}
 
-    def resume(self, memory: dict[str, Any]) -> None:
-        """Take up what the step before has left."""
+    def resume(self, memory: dict[str, Any], x: Any) -> None:
+        """Take up what the step before has left, which ended at x (V, 4)."""
         for energy in self.energies:
-            energy.resume(memory)
+            energy.resume(memory, x)
 
     def remember(self, x: Any, converged: bool) -> dict[str, Any]:
         """What the step that ends at x (V, 4) leaves."""

@@ -17,7 +17,7 @@ class Iterate:
     def __init__(self, backend: Backend, elastic: Elastic, vertices: VertexData, count: int, *, adaptive: bool) -> None:
         """count: V. adaptive: begin with the last step's share of gravity, or at z."""
         xp = backend.xp
-        self.backend, self.elastic, self.cloth, self.h = backend, elastic, vertices.cloth, elastic.h
+        self.backend, self.elastic, self.cloth = backend, elastic, vertices.cloth
         self._adaptive, self.count = adaptive, count
         #: (V, 4) m: the unknowns; the step's start; the last state that the filter let all go to; where it lets all go
         #: from there towards x; and x when it was last asked
@@ -32,6 +32,11 @@ class Iterate:
         self.held = xp.ones(count, xp.int32)  #: (V,) 1 = hard pin or collider
         self.held[: vertices.cloth] = vertices.free == 0
         self.free = (self.held == 0)[:, None]  #: (V, 1) the others
+
+    @property
+    def h(self) -> float:
+        """Length of the step, s."""
+        return self.elastic.h
 
     def begin(self, state: NdbState, target: Any) -> None:
         """z ← x* + h v + h²(g + M⁻¹δf), and the first guess of x; hard pins and colliders go to `target` (V, 4)."""

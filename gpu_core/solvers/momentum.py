@@ -32,11 +32,15 @@ class Momentum:
         object_[: cloths[-1]] = np.repeat(np.arange(count), np.diff(cloths))
         self._object = backend.array(object_, np.int32)  #: (V,) which cloth; the count of them for all colliders
         self._touch = backend.xp.zeros((1 + count) ** 2, backend.xp.int32)
-        self.mass = vertices.mass.astype(backend.xp.float64)[:, None]
+        self.weigh(vertices.mass)
         #: the vertices of each group of cloths that touch each other and that neither pins nor colliders hold
         self.loose: list[Any] = []
         self._free = vertices.free
         self.pin(pin_stiffness)
+
+    def weigh(self, mass: Any) -> None:
+        """mass: (N,) kg."""
+        self.mass = mass.astype(self.backend.xp.float64)[:, None]
 
     def pin(self, stiffness: Any) -> None:
         """What soft pins and pulls hold has changed: stiffness (N,), N/m."""

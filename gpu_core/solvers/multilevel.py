@@ -44,9 +44,8 @@ class Multilevel:
         self._first = np.concatenate([[0], np.cumsum(sizes)]).astype(int).tolist()
         self.aggregates = self._first[-1]
         of_vertex, parent = _numbered(levels, self._first, np.flatnonzero(free), len(free))
-        parts, leaving, weight = [], [], []
+        parts, leaving = [], []
         member = of_vertex
-        far = far.tocoo()
         for k, (first, last) in enumerate(pairwise(self._first)):
             below = of_vertex if k == 0 else parent[self._first[k - 1] : first]
             start, order = _rows(below, first, last)
@@ -54,19 +53,13 @@ class Multilevel:
             outwards = np.flatnonzero(member[edges[:, 0]] != member[edges[:, 1]])
             start, order = _rows(member[edges[outwards]].ravel(), first, last)
             leaving.append((start, outwards[order // 2]))
-            inside = (member[far.row] >= 0) & (member[far.row] == member[far.col])
-            held = member >= 0
-            weight.append(
-                np.bincount(member[held] - first, diagonal[held], last - first)
-                + np.bincount(member[far.row[inside]] - first, far.data[inside], last - first)
-            )
-            member = np.where(held, parent[member], -1)
+            member = np.where(member >= 0, parent[member], -1)
         self._numbers = of_vertex, parent
         self._aggregate, self._parent = integers(of_vertex), integers(parent)
         joined = [tuple(map(integers, _joined(tables))) for tables in (parts, leaving)]
         self._parts = {"part_start": joined[0][0], "part": joined[0][1]}
         self._leaving = {"leaving_start": joined[1][0], "leaving": joined[1][1]}
-        self._unpulled = np.concatenate(weight) if weight else np.zeros(0)
+        self._unpulled = self._of_aggregates(diagonal, far)
         self._weight = backend.array(self._unpulled)
         self._contact, self._inverse, self._sum, self._correction = (
             xp.zeros((max(1, rows * self.aggregates), 4), xp.float32) for rows in (2, 2, 1, 1)
@@ -74,13 +67,28 @@ class Multilevel:
 
     def pull(self, stiffness: npt.NDArray[np.float64]) -> None:
         """Springs (N,) to fixed points besides those of the matrix, N/m, in place of the last call's."""
+        self._weight[:] = self._array(self._unpulled + self._of_aggregates(stiffness))
+
+    def renew(self, far: sparse.csr_array, diagonal: npt.NDArray[np.float64]) -> None:
+        """What never changed has changed: the same of other numbers of the cloths. Pulls end."""
+        self._unpulled = self._of_aggregates(diagonal, far)
+        self._weight[:] = self._array(self._unpulled)
+
+    def _of_aggregates(
+        self, diagonal: npt.NDArray[np.float64], far: sparse.csr_array | None = None
+    ) -> npt.NDArray[np.float64]:
+        """(A,) the sums of a matrix within each aggregate: of its diagonal (N,), and of entries off it."""
         member, parent = self._numbers
-        added = np.zeros_like(self._unpulled)
+        sums, entries = np.zeros(self.aggregates), far.tocoo() if far is not None else None
         for first, last in pairwise(self._first):
             held = member >= 0
-            added[first:last] = np.bincount(member[held] - first, stiffness[held], last - first)
+            sums[first:last] = np.bincount(member[held] - first, diagonal[held], last - first)
+            if entries is not None:
+                inside = (member[entries.row] >= 0) & (member[entries.row] == member[entries.col])
+                own = member[entries.row[inside]] - first
+                sums[first:last] += np.bincount(own, entries.data[inside], last - first)
             member = np.where(held, parent[member], -1)
-        self._weight[:] = self._array(self._unpulled + added)
+        return sums
 
     def block_launches(self, columns: Any, contact: dict[str, Any] | None, cloth_vertices: int) -> list[Launch]:
         """Kernels that set the blocks up; contact: arguments of the kernel `aggregate_contact`."""

@@ -15,9 +15,11 @@ from ..contact.barrier import Ages, Contacts, VertexData, no_ages
 from ..contact.broad_phase import TooManyPairsError
 from ..contact.filter import Filter
 from ..contact.pairs import Proximity
-from ..elasticity.assembly import SOFT_PIN_SHARE, Assembly, assemble, vectors
+from ..elasticity.assembly import SOFT_PIN_SHARE, Assembly, assemble, drag, vectors
+from ..scene.arrays import Array
 from ..scene.mesh import vertex_ring
-from ..scene_space import SceneSpace
+from ..scene.scene import SceneError
+from ..scene_space import Moment, SceneSpace
 from ..subspace.subspace import subspace
 from .change import Change
 from .convergence import Convergence
@@ -56,23 +58,28 @@ class Ndb:
         proximity: Proximity | None = None,
         cache: Path | None = None,
     ) -> None:
-        """step: h, s. proximity: of another solver of this scene, to be shared. cache: folder that keeps subspaces."""
+        """step: h at time scale 1, s. proximity: of another solver of this scene, to be shared. cache: folder that
+        keeps subspaces. Raises SceneError."""
         settings, contact, elasticity = space.scene.settings, parameters.contact, parameters.elasticity
-        self.space, self.backend, self.parameters, self.h = space, backend, parameters, step
-        assembly = assemble(space.scene.cloths, step, elasticity)
+        self.space, self.backend, self.parameters = space, backend, parameters
+        self.moment = self._first = moment = space.moment(settings.frame_start)
+        _require_matrix(space, parameters)
+        self._step, step = step, step * moment.time_scale
+        self.assembly = assembly = assemble(moment.cloths, step, elasticity)
         self.soft = _soft_pin(assembly, step)
         self.elastic = Elastic(
-            backend, assembly, step, settings.gravity, elasticity, strain_excess=parameters.convergence.strain_excess
+            backend, assembly, step, moment.gravity, elasticity, strain_excess=parameters.convergence.strain_excess
         )
         self.system = _system(backend, assembly, parameters, cache)
-        self.vertices = _vertex_data(space, backend, assembly, self.system)
-        self.proximity = proximity or _proximity(space, backend, contact.activation)
+        self.vertices = _vertex_data(space, backend, assembly, moment.friction, self.system)
+        self.proximity = proximity or _proximity(space, backend, moment.thickness, contact.activation)
         self.near_slack = min(contact.near_slack, SLACK_SHARE * space.edge)
         self.taken = _filter(space, backend, self.system.free)
         self.filter = self.taken.whole if contact.filter == "global" else self.taken.per_vertex
 
         cloths = space.offsets.tolist()
-        tolerance = (parameters.convergence.inner_tolerance or settings.tolerance) * step
+        self._tolerance = parameters.convergence.inner_tolerance or settings.tolerance  # m/s
+        tolerance = self._tolerance * step
         self.iterate = iterate = Iterate(
             backend, self.elastic, self.vertices, space.surface.vertices, adaptive=parameters.guess == "adaptive"
         )
@@ -99,7 +106,7 @@ class Ndb:
             if parameters.system == "mixed"
             else None
         )
-        self._pulled = False
+        self._pulled = self._outdated = False  # the second: the subspace is of another matrix than that of now
         self.contacts = Contacts(backend, contact.law, self.vertices, iterate.feasible, iterate.start)
         self.progress = Progress(iterate)
         self.oscillation = Oscillation(parameters.oscillation, iterate)
@@ -115,7 +122,7 @@ class Ndb:
         nowhere is no place to begin from.
         """
         report, pause = StepReport(), state.pause
-        if self.reuse and not self._pulled:
+        if self.reuse and not (self._pulled or self._outdated):
             if not pause.left and (end := self._tried(self.reuse, state, target, report)):
                 return end, report
             report, pause = StepReport(report.iterations), pause.after(tried=not pause.left)
@@ -134,7 +141,7 @@ class Ndb:
     def _solve(self, iterations: Iterations, state: NdbState, target: Any, report: StepReport) -> NdbState | None:
         """Alg. 1; None where the iterations give up."""
         iterate = self.iterate
-        self.elastic.resume(state.memory)
+        self.elastic.resume(state.memory, state.x)
         iterate.begin(state, target)  # z ← x* + h v + h²(g + M⁻¹δf)
         iterations.warm_start()  # x ← ModalLG(I + Ψ) in span(U)
 
@@ -181,6 +188,35 @@ class Ndb:
 
     # What else a `Simulator` asks of a solver.
 
+    def renew(self, moment: Moment) -> None:
+        before, self.moment = self.moment, moment
+        if moment is before:
+            return
+        array = self.backend.array
+        if moment.of_matrix != before.of_matrix:
+            self._reassemble(moment)
+        self.elastic.surround(moment.gravity, drag(moment.cloths))
+        self.vertices.friction[:] = array(moment.friction)
+        self.proximity.thicken(moment.thickness)
+
+    def _reassemble(self, moment: Moment) -> None:
+        step = self._step * moment.time_scale
+        self.assembly = assembly = assemble(moment.cloths, step, self.parameters.elasticity, self.assembly)
+        self.soft, self._outdated = _soft_pin(assembly, step), moment.of_matrix != self._first.of_matrix
+        self.elastic.renew(assembly, step)
+        self.vertices.mass[:] = self.backend.array(assembly.mass)
+        if self.momentum:
+            self.momentum.weigh(self.vertices.mass)
+        tolerance = self._tolerance * step
+        self.convergence.allow(tolerance)
+        for iterations in filter(None, (self.iterations, self.reuse)):
+            iterations.change.pace(step, tolerance)
+            if iterations.rate:
+                iterations.rate.tolerance = self.parameters.convergence.reuse_share * tolerance
+            if isinstance(iterations.system, NewtonStep):
+                iterations.system.renew(assembly)
+        self.system.rest_diagonal[:] = self.backend.array(assembly.hessian.diagonal())
+
     @property
     def can_halve(self) -> bool:
         return self.parameters.system != "constant"  # which needs a subspace for each length of the step
@@ -192,7 +228,7 @@ class Ndb:
     def halved(self) -> Ndb:
         """By Newton's matrix: where a step fails, nothing is to be saved by reuse."""
         parameters = replace(self.parameters, system="newton")
-        return Ndb(self.space, self.backend, parameters, 0.5 * self.h, proximity=self.proximity)
+        return Ndb(self.space, self.backend, parameters, 0.5 * self._step, proximity=self.proximity)
 
     def initial_state(self, x: Any, velocity: Any) -> NdbState:
         xp, cloth = self.backend.xp, self.vertices.cloth
@@ -227,6 +263,14 @@ class Ndb:
             self.momentum.pin(self.elastic.pin_stiffness)
 
 
+def _require_matrix(space: SceneSpace, parameters: NdbParameters) -> None:
+    """Raises SceneError where the matrix is constant and keys would change it."""
+    keyed = sorted({name for name, _ in space.moment(space.scene.settings.frame_start).of_matrix})
+    if parameters.system == "constant" and keyed:
+        problem = f"the method As Published has one matrix for the whole bake, but {', '.join(keyed)} has keys"
+        raise SceneError("Scene", problem, "Choose the method Newton, or remove these keys")
+
+
 def _soft_pin(assembly: Assembly, step: float) -> npt.NDArray[np.float64]:
     """(N,) stiffness of a pull of weight one half where no pin holds, N/m."""
     unpinned = (assembly.free > 0) & (assembly.pin_stiffness == 0)
@@ -253,21 +297,21 @@ def _newton(backend: Backend, assembly: Assembly, parameters: NdbParameters) -> 
 
 
 def _vertex_data(
-    space: SceneSpace, backend: Backend, assembly: Assembly, system: GlobalStep | NewtonStep
+    space: SceneSpace, backend: Backend, assembly: Assembly, friction: Array, system: GlobalStep | NewtonStep
 ) -> VertexData:
     ring = vertex_ring(space.surface.triangles, space.surface.vertices)
     return VertexData(
-        assembly.vertices, system.free, backend.array(assembly.mass), backend.array(space.friction),
+        assembly.vertices, system.free, backend.array(assembly.mass), backend.array(friction),
         system.rest_diagonal, (backend.array(ring.start, np.int32), backend.array(ring.entries, np.int32)),
     )  # fmt: skip
 
 
-def _proximity(space: SceneSpace, backend: Backend, activation: float) -> Proximity:
+def _proximity(space: SceneSpace, backend: Backend, thickness: Array, activation: float) -> Proximity:
     start = space.start()
     rest = np.zeros_like(start)
     rest[: space.cloth_vertices, :3] = space.rest
     return Proximity(
-        backend, space.surface, start[:, :3], backend.array(rest), space.thickness,
+        backend, space.surface, start[:, :3], backend.array(rest), thickness,
         min(activation, EDGE_SHARE * space.edge), space.edge, space.self_collision,
     )  # fmt: skip
 

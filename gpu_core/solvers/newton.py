@@ -37,7 +37,7 @@ class NewtonStep:
         xp, count = backend.xp, assembly.vertices
         self.backend, self.vertices = backend, count
         self.accuracy, self.batches, self.iterations, self._growth = accuracy, -(-most // BATCH), 0, growth
-        edges = edges_of(assembly.triangles, count)
+        self._mesh = edges = edges_of(assembly.triangles, count)
         near, far, diagonal = _split(assembly.constant, edges)
         self._rows = {
             "start": backend.array(far.indptr, np.int32), "column": backend.array(far.indices, np.int32),
@@ -74,6 +74,22 @@ class NewtonStep:
         """Springs (N,) to fixed points besides those of the soft pins, N/m, in place of the last call's."""
         self._diagonal[:] = self.backend.array(self._unpulled + stiffness)
         self._multilevel.pull(stiffness)
+
+    def renew(self, assembly: Assembly) -> None:
+        """Take other numbers of the same cloths."""
+        array = self.backend.array
+        near, far, diagonal = _split(assembly.constant, self._mesh)
+        rows = {"start": array(far.indptr, np.int32), "column": array(far.indices, np.int32), "value": array(far.data)}
+        if len(rows["value"]) == len(self._rows["value"]):
+            for name, values in rows.items():
+                self._rows[name][:] = values
+        else:
+            self._rows = rows
+            self._bound.clear()
+        self._unpulled = diagonal
+        self._near[:], self._diagonal[:] = array(near), array(diagonal)
+        self._multilevel.renew(far, diagonal)
+        self.rest_diagonal[:] = array(assembly.hessian.diagonal())
 
     def bind(self, x: Any, rest: Any, contacts: Contacts | None) -> Solve:
         """The step at x (V, 4) as it will be when called; the rest shape is not needed."""

@@ -10,6 +10,7 @@ from typing import Any, Protocol, Self
 import numpy.typing as npt
 
 from ..contact.pairs import Proximity
+from ..scene_space import Moment
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -77,6 +78,9 @@ class Solver(Protocol):
 
         Raises DivergenceError, LinAlgError, and TooManyPairsError.
         """
+
+    def renew(self, moment: Moment) -> None:
+        """Take the numbers of another moment, from the next step on."""
 
     def halved(self) -> Self:
         """The same solver with half the step. Both share `proximity`, and so what is left alone."""

@@ -38,6 +38,13 @@ def scene(addon: None) -> bpy.types.Scene:
     return scene
 
 
+def fcurves(owner: bpy.types.ID) -> list[bpy.types.FCurve]:
+    """Of its action, which has one slot."""
+    action = owner.animation_data.action
+    holder = action if bpy.app.version < (4, 4, 0) else action.layers[0].strips[0].channelbags[0]
+    return list(holder.fcurves)
+
+
 MakeObject = Callable[..., bpy.types.Object]
 
 

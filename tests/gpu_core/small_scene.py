@@ -15,7 +15,7 @@ from taffeta.gpu_core.check.intersection import unique_edges
 from taffeta.gpu_core.check.scene_check import check_frame, to_world
 from taffeta.gpu_core.files.cache import frames_path, read_frames
 from taffeta.gpu_core.files.job import save
-from taffeta.gpu_core.scene.scene import Cloth, Collider, Material, Pins, Scene, Settings
+from taffeta.gpu_core.scene.scene import PAINTABLE, Cloth, Collider, Material, Painted, Pins, Scene, Settings
 
 
 def sheet(side: int, size: float = 1.0):
@@ -67,8 +67,16 @@ def bake_unbroken(frames: int, folder: Path) -> tuple[Path, bytes]:
     return folder / "job", frames_path(folder / "cache", "sheet").read_bytes()
 
 
+def painted(cloth: Cloth, *names: str, factor: float = 2.0) -> Cloth:
+    """These numbers, or all, `factor` times as large at one side of a sheet in x and as they are at the other."""
+    x = cloth.rest_positions[:, 0]
+    weights = ((x - x.min()) / np.ptp(x)).astype(np.float32)
+    value = {**vars(cloth.material), "thickness": cloth.thickness}
+    return replace(cloth, painted={name: Painted(weights, factor * value[name]) for name in names or PAINTABLE})
+
+
 def full_scene() -> Scene:
-    """Every optional field in use: two cloths, pins that move, velocities, warp, an animated collider."""
+    """Every optional field in use: two cloths, pins that move, velocities, warp, paint, keys, an animated collider."""
     scene = small_scene(3, 4)
     (first,), (collider,) = scene.cloths, scene.colliders
     count = len(first.positions)
@@ -84,7 +92,10 @@ def full_scene() -> Scene:
         world_to_object=None,
     )
     moving = replace(collider, name="Moving", positions=np.repeat(collider.positions, 3, axis=0) + np.float32(0.5))
-    return replace(scene, cloths=(first, second), colliders=(collider, moving))
+    second = replace(painted(second), keys={"bend": np.array([5e-6, 6e-6]), "bend_max": np.array([1e-5, 2e-5, 3e-5])})
+    moving = replace(moving, keys={"friction": np.array([0.4, 0.5])})
+    keys = {"gravity": np.array([[0.0, 0.0, -9.81], [0.0, 1.0, -9.0]]), "time_scale": np.array([1.0, 0.9])}
+    return replace(scene, cloths=(first, second), colliders=(collider, moving), keys=keys)
 
 
 def assert_frames_are_free_of_intersections(scene: Scene, cache: Path, frames: int) -> None:

@@ -220,7 +220,7 @@ def test_opening_another_file_ends_the_bake(saved_scene):
 
 def test_a_refusal_names_the_object_and_changes_nothing(saved_scene):
     bpy.data.objects["Cloth"].taffeta.cloth.pin_group = "Nowhere"
-    with pytest.raises(RuntimeError, match="Cloth: the pin group “Nowhere” does not exist"):
+    with pytest.raises(RuntimeError, match="Cloth: there is no vertex group or attribute “Nowhere” for its pins"):
         bpy.ops.taffeta.bake()
     assert modifier.find(bpy.data.objects["Cloth"]) is None
     assert session.current is None

@@ -84,6 +84,17 @@ def test_a_missing_pin_group_is_named(draw, make_cloth):
     assert "Nowhere" in draw(item).texts()
 
 
+def test_what_is_painted_shows_its_second_value_and_a_button_that_shows_it(draw, make_cloth):
+    item = make_cloth()
+    assert ("prop", "bend_group") in draw(item).shown
+    assert ("prop", "bend_max_micro") not in draw(item).shown
+    item.taffeta.cloth.bend_group = "Nowhere"
+    layout = draw(item)
+    assert ("prop", "bend_max_micro") in layout.shown
+    assert ("operator", "taffeta.show_paint") in layout.shown
+    assert "no vertex group or attribute “Nowhere”" in layout.texts()
+
+
 def test_a_running_bake_shows_progress_and_cancel_instead_of_bake(draw, make_cloth, monkeypatch):
     monkeypatch.setattr(session, "last", BakeState(Phase.RUNNING, share=0.5, done=2, frames=4))
     layout = draw(make_cloth())

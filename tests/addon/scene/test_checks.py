@@ -55,8 +55,24 @@ def no_body(_cloth):
     bpy.data.objects.remove(bpy.data.objects["Floor"])
 
 
-def keyed_gravity(_cloth):
-    bpy.context.scene.keyframe_insert("gravity", frame=1)
+def curve_of(owner, path, values=((1, 100.0), (10, 200.0))):
+    """Keys as an older file may have them, where nothing takes keys now."""
+    owner.keyframe_insert("gravity" if owner is bpy.context.scene else "location", frame=1)
+    action = owner.animation_data.action
+    holder = action if bpy.app.version < (4, 4, 0) else action.layers[0].strips[0].channelbags[0]
+    holder.fcurves.clear()
+    curve = holder.fcurves.new(path)
+    for frame, value in values:
+        curve.keyframe_points.insert(frame, value)
+    return curve
+
+
+def keyed_step_rate(_cloth):
+    curve_of(bpy.context.scene, "taffeta.step_rate")
+
+
+def no_group(cloth):
+    cloth.taffeta.cloth.bend_group = "Nowhere"
 
 
 def instances(_cloth):
@@ -81,7 +97,13 @@ SEEN = {
     "wind": (wind, "Fan: the force field Wind", "", True),
     "collision": (collision, "Ground: Blender's Collision", "COLLIDER", True),
     "no body": (no_body, "Scene: no object is a collider", "", False),
-    "keyed gravity": (keyed_gravity, "Scene: keys on gravity", "KEYS", True),
+    "keyed step rate": (keyed_step_rate, "Scene: keys on step rate", "KEYS", True),
+    "no group to paint with": (
+        no_group,
+        "Cloth: there is no vertex group or attribute “Nowhere” for its bend",
+        "PAINT",
+        False,
+    ),
 }
 
 
@@ -126,19 +148,36 @@ def groups():
     yield from (item.fixed_type.properties[name].fixed_type for name in ("cloth", "collider"))
 
 
-def test_no_number_of_ours_takes_keys(scene, make_cloth):
-    cloth = make_cloth()
-    for group in groups():
-        for entry in group.properties:
-            assert entry.type == "POINTER" or entry.identifier in ("rna_type", "name") or not entry.is_animatable, entry
+#: Numbers that take no keys, and why.
+UNKEYED = {
+    "stretch": "sets two others, which have keys of their own",
+    "step_rate": "how finely the motion is computed, not what moves",
+    "tolerance": "how exactly the motion is computed, not what moves",
+    "tolerance_shown": "the same",
+    "live_steps": "of Live, which a bake does not read",
+    "live_coarseness": "of Live",
+    "grab_radius": "of Live",
+    "grab_radius_shown": "of Live",
+    "grab_strength": "of Live",
+}
+
+
+def test_every_number_takes_keys_or_there_is_a_reason(scene, make_cloth):
+    entries = [
+        entry for group in groups() for entry in group.properties if entry.identifier not in ("rna_type", "name")
+    ]
+    still = {entry.identifier for entry in entries if entry.type in ("FLOAT", "INT") and not entry.is_animatable}
+    assert still == set(UNKEYED)
+    assert not [entry for entry in entries if entry.type not in ("FLOAT", "INT", "POINTER") and entry.is_animatable]
     with pytest.raises(TypeError, match="not animatable"):
-        cloth.taffeta.cloth.keyframe_insert("density", frame=1)
+        scene.taffeta.keyframe_insert("step_rate", frame=1)
 
 
-def test_keys_of_an_older_file_are_found_and_removed(scene):
-    curve = scene.driver_add("gravity", 2)
-    assert curve is not None
-    assert keyed.keyed(scene) == ["gravity"]
+def test_keys_of_an_older_file_are_found_and_removed_and_others_stay(scene):
+    curve_of(scene, "taffeta.step_rate")
     scene.keyframe_insert("gravity", frame=3)
+    scene.taffeta.keyframe_insert("time_scale", frame=3)
+    assert keyed.ignored(scene) == ["taffeta.step_rate"]
     keyed.remove(scene)
-    assert keyed.keyed(scene) == []
+    assert keyed.ignored(scene) == []
+    assert {curve.data_path for curve in keyed._curves(scene.animation_data)} == {"gravity", "taffeta.time_scale"}

@@ -28,7 +28,13 @@ from taffeta.gpu_core.scene.fabrics import COTTON
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.gpu_core.solvers.parameters import NdbParameters, paper, preset
 from taffeta.tests.gpu_core.backend.conftest import CARD
-from taffeta.tests.gpu_core.small_scene import assert_frames_are_free_of_intersections, full_scene, small_scene
+from taffeta.tests.gpu_core.small_scene import (
+    assert_frames_are_free_of_intersections,
+    full_scene,
+    painted,
+    small_scene,
+)
+from taffeta.tests.gpu_core.swinging import swinging
 
 
 def kernels_that_ran() -> set[str]:
@@ -52,12 +58,27 @@ def of_cotton(scene):
     return replace(scene, cloths=tuple(replace(cloth, material=COTTON.material) for cloth in scene.cloths))
 
 
+def of_changing_cloth(scene):
+    """All is painted; stiffness, friction and thickness change, bending and the yarns' friction come from nothing."""
+    keys = {name: np.array([value] * 2 + [2.0 * value]) for name, value in (("shear", 5.0), ("friction_max", 0.5))} | {
+        "bend": np.array([0.0, 0.0, 2e-4]),
+        "bend_friction": np.array([0.0, 0.0, 2e-3]),
+        "thickness": np.array([2e-3, 3e-3]),
+    }
+    (cloth,) = scene.cloths
+    bare = replace(cloth.material, bend=0.0, bend_friction=0.0)
+    paint = {name: entry for name, entry in painted(cloth).painted.items() if not name.startswith("bend")}
+    cloth = replace(cloth, material=bare, painted=paint, keys=keys)
+    return replace(scene, cloths=(cloth,), keys={"time_scale": np.array([1.0, 1.0, 0.7])})
+
+
 CHOICES = NdbParameters()
 CONSTANT = CHOICES.replaced(system="constant")
 SCENES = {
     "drape": (small_scene(8, 12), 7, None),
     "cotton that rubs": (of_cotton(small_scene(4, 8)), 3, None),
     "all there is": (full_scene(), 2, None),
+    "painted and keyed": (of_changing_cloth(swinging(5)), 4, None),
     "as the paper prints it": (small_scene(5, 8), 3, paper()),
     "constant matrix": (small_scene(8, 10), 3, CONSTANT),
     "constant matrix, Jacobi": (small_scene(8, 8), 3, CONSTANT.replaced(relaxation="jacobi")),

@@ -35,7 +35,7 @@ class Sample:
         assembly = assemble((cloth,), 0.01)
         self.bending = Elastic(cpu, assembly, 0.01, (0.0, 0.0, 0.0), ElasticityChoices()).bending
         self.start, self.triangles = assembly.bending.plate_start, triangles
-        self.bending.resume(self.bending.memory(vectors(self.flat)))
+        self.bending.resume(self.bending.memory(vectors(self.flat)), vectors(self.flat))
         middle = self.flat[triangles].mean(axis=1)[:, :2] - [0.05, 0.05]
         self.inner = np.flatnonzero(np.abs(middle).max(axis=1) < 0.03)
 
@@ -54,7 +54,7 @@ class Sample:
     def bend(self, curvatures):
         for curvature in curvatures:
             memory = self.bending.remember(vectors(self.bent(curvature)), True)
-            self.bending.resume(memory)
+            self.bending.resume(memory, vectors(self.bent(curvature)))
             self.slid = memory["slid"]
         return self.moment(self.bent(curvatures[-1]))[self.inner]
 
@@ -93,7 +93,7 @@ def test_what_slid_turns_with_the_cloth():
 
 def test_cloth_starts_without_a_moment_of_its_yarns():
     sample = Sample("one diagonal", 0.0)
-    sample.bending.resume(sample.bending.memory(vectors(sample.bent(FAR))))
+    sample.bending.resume(sample.bending.memory(vectors(sample.bent(FAR))), vectors(sample.bent(FAR)))
     assert sample.moment(sample.bent(FAR))[sample.inner] == pytest.approx(D * FAR, rel=0.02)
 
 

@@ -14,7 +14,7 @@ import pytest
 from taffeta.gpu_core.files.disk import DiskError
 from taffeta.gpu_core.files.job import JobError, digest, load, save
 from taffeta.gpu_core.scene.scene import Cloth, Collider, Material, Pins, Scene, SceneError, Settings
-from taffeta.tests.gpu_core.small_scene import full_scene, small_scene
+from taffeta.tests.gpu_core.small_scene import full_scene, painted, small_scene
 
 
 def equal(a, b) -> bool:
@@ -22,6 +22,8 @@ def equal(a, b) -> bool:
         return type(a) is type(b) and all(equal(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
     if isinstance(a, tuple) and not isinstance(a, str):
         return len(a) == len(b) and all(map(equal, a, b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(equal(a[key], b[key]) for key in a)
     return np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
 
 
@@ -70,6 +72,7 @@ def test_the_digest_does_not_depend_on_number_types_names_or_the_backend():
     assert digest(other) == digest(scene)
 
 
+KEYS = np.array([1.0, 2.0])
 CHANGES = {
     "a vertex": lambda s: replace(s, cloths=(replace(s.cloths[0], positions=s.cloths[0].positions + 1e-12),)),
     "the rest shape": lambda s: replace(s, cloths=(replace(s.cloths[0], rest_positions=s.cloths[0].positions * 2),)),
@@ -85,6 +88,12 @@ CHANGES = {
     "no collider": lambda s: replace(s, colliders=()),
     "the step rate": lambda s: replace(s, settings=replace(s.settings, step_rate=240.0)),
     "gravity": lambda s: replace(s, settings=replace(s.settings, gravity=(0.0, 0.0, -1.6))),
+    "paint": lambda s: replace(s, cloths=(painted(s.cloths[0], "bend"),)),
+    "what paint goes to": lambda s: replace(s, cloths=(painted(s.cloths[0], "bend", factor=3.0),)),
+    "keys of a cloth": lambda s: replace(s, cloths=(replace(s.cloths[0], keys={"bend": KEYS}),)),
+    "keys of a collider": lambda s: replace(s, colliders=(replace(s.colliders[0], keys={"friction": KEYS}),)),
+    "keys of the scene": lambda s: replace(s, keys={"time_scale": KEYS}),
+    "the time scale": lambda s: replace(s, settings=replace(s.settings, time_scale=0.5)),
     "self-collision": lambda s: replace(s, cloths=(replace(s.cloths[0], self_collision=False), *s.cloths[1:])),
 }
 
@@ -157,7 +166,7 @@ def test_pickled_arrays_are_refused_and_never_run(folder, tmp_path):
         ("[]", "is damaged"),
         ("{}", "is damaged"),
         ('{"format": "something else", "version": 1}', "is not a Taffeta job"),
-        ('{"format": "taffeta job", "version": 4}', "has format 4, this Taffeta reads up to 3. Update Taffeta"),
+        ('{"format": "taffeta job", "version": 5}', "has format 5, this Taffeta reads up to 4. Update Taffeta"),
         ('{"format": "taffeta job", "version": 1}', "is damaged"),
     ],
 )
@@ -208,8 +217,23 @@ def test_every_field_of_the_scene_is_stored():
     """A field added to the scene must be added to the job as well: these are the ones it knows."""
     assert {f.name for f in fields(Cloth)} == {
         "name", "triangles", "rest_positions", "positions", "material", "velocities", "warp", "pins", "thickness",
-        "world_to_object", "key", "self_collision",
+        "world_to_object", "key", "self_collision", "painted", "keys",
     }  # fmt: skip
-    assert {f.name for f in fields(Collider)} == {"name", "triangles", "positions", "friction", "thickness"}
+    assert {f.name for f in fields(Scene)} == {"cloths", "colliders", "settings", "keys"}
+    assert {f.name for f in fields(Collider)} == {
+        "name", "triangles", "positions", "friction", "thickness", "keys",
+    }  # fmt: skip
     assert {f.name for f in fields(Pins)} == {"vertices", "targets", "weights"}
     assert all(f.default is not None for kind in (Settings, Material) for f in fields(kind))
+
+
+def test_a_job_of_format_3_opens_and_keeps_its_digest(tmp_path):
+    """Its header as that format had it: nothing of it is older than what a scene without paint and keys has now."""
+    save(small_scene(3, 4), tmp_path)
+    header = json.loads((tmp_path / "job.json").read_text())
+    known = {"frame_start", "frame_end", "fps", "step_rate", "gravity", "strict_start", "tolerance", "solver", "preset"}
+    header["version"], settings = 3, header["settings"]
+    header["settings"] = {name: value for name, value in settings.items() if name in known | {"backend"}}
+    header["digest"] = "f8fa3c7ecc17ceeb354622f721198140dd0f3419ee9b222c060817b025b91884"
+    (tmp_path / "job.json").write_text(json.dumps(header))
+    assert equal(load(tmp_path), small_scene(3, 4))

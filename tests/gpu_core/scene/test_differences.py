@@ -12,6 +12,10 @@ from taffeta.gpu_core.scene.differences import differences
 from taffeta.tests.gpu_core.small_scene import full_scene
 
 
+def texts(held, asked):
+    return [difference.text for difference in differences(describe(held), describe(asked))]
+
+
 def other_settings(scene):
     return replace(scene, settings=replace(scene.settings, tolerance=0.1, backend="cuda"))
 
@@ -66,14 +70,38 @@ def renamed_collider(scene):
 )
 def test_a_change_is_named_by_object_and_property(change, expected):
     scene = full_scene()
-    assert differences(describe(scene), describe(change(scene))) == expected
+    assert texts(scene, change(scene)) == expected
 
 
 def test_pins_that_are_gone_are_named():
     scene = full_scene()
-    texts = differences(describe(scene), describe(without_pins(scene)))
-    assert texts
-    assert all(text.startswith("Çurtain / left: ") and "pin" in text for text in texts)
+    found = texts(scene, without_pins(scene))
+    assert found
+    assert all(text.startswith("Çurtain / left: ") and "pin" in text for text in found)
+
+
+def test_a_cache_of_an_older_version_says_nothing_of_later_numbers():
+    held, asked = describe(full_scene()), describe(full_scene())
+    del held["settings"]["time_scale"], held["keys"]["time_scale"], asked["keys"]["time_scale"]
+    assert differences(held, asked) == []
+
+
+def test_paint_is_named_by_its_number():
+    scene = full_scene()
+    first, second = scene.cloths
+    paint = dict(second.painted)
+    bend = paint.pop("bend")
+    keys = {"bend": second.keys["bend"]}
+    without = replace(scene, cloths=(first, replace(second, painted=paint, keys=keys)))
+    assert texts(scene, without) == [
+        "Çurtain / left: bend max is another from frame 11 on",
+        "Çurtain / left: where its bend is painted has changed",
+    ]
+    other = {**second.painted, "shear": replace(second.painted["shear"], maximum=7.0)}
+    assert texts(scene, replace(scene, cloths=(first, replace(second, painted=other)))) == [
+        "Çurtain / left: shear max is 7, was 160"
+    ]
+    assert bend.maximum > 0
 
 
 def test_numbers_alone_can_be_compared():
@@ -81,4 +109,5 @@ def test_numbers_alone_can_be_compared():
     numbers = describe(other_density(scene))
     for entry in numbers["cloths"] + numbers["colliders"]:
         del entry["arrays"]
-    assert differences(describe(other_shape(scene)), numbers) == ["Sheet: density is 0.5, was 0.12"]
+    found = differences(describe(other_shape(scene)), numbers)
+    assert [difference.text for difference in found] == ["Sheet: density is 0.5, was 0.12"]

@@ -33,7 +33,7 @@ def test_half_a_solver_shares_what_is_left_alone(name):
     half = whole.halved()
     assert half.proximity is whole.proximity
     assert isinstance(whole, Ndb)
-    assert half.h == 0.5 * whole.h == 0.5 * scene.settings.step
+    assert half.elastic.h == 0.5 * whole.elastic.h == 0.5 * scene.settings.step
 
 
 def test_a_simulator_knows_of_a_solver_only_what_the_protocol_has(monkeypatch):

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Numbers that change over a bake: one value a frame, linear between frames.
+
+A step has the numbers of its end. So a key at a frame changes nothing before the frame before it, and the first frame
+that is another is its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .arrays import Array
+from .scene import Cloth, Collider, Keys, Painted, Scene
+
+Item = TypeVar("Item", Cloth, Collider)
+
+
+def at(scene: Scene, frame: float) -> Scene:
+    """The scene with the numbers of a moment, and without keys. frame: between those of the range."""
+    when = frame - scene.settings.frame_start
+    return replace(
+        scene,
+        cloths=tuple(_cloth(cloth, when) for cloth in scene.cloths),
+        colliders=tuple(_with(collider, moment(collider.keys, when)) for collider in scene.colliders),
+        settings=replace(scene.settings, **moment(scene.keys, when)),
+        keys={},
+    )
+
+
+def moment(keys: Keys, when: float) -> dict[str, Any]:
+    """The values (a number, or a tuple) so many frames after the first, by name."""
+    return {name: plain(value_at(values, when)) for name, values in keys.items()}
+
+
+def value_at(values: Array, when: float) -> Array:
+    """(…) of (K, …), linear between frames; exactly a value that does not change."""
+    before = min(max(int(np.floor(when)), 0), len(values) - 1)
+    after, share = min(before + 1, len(values) - 1), when - before
+    return np.asarray(values[before] + share * (values[after] - values[before]))
+
+
+def plain(value: Array) -> Any:
+    """A number, or a tuple of numbers."""
+    return tuple(value.tolist()) if value.ndim else value.item()
+
+
+def rest_of(keys: Keys, kept: int) -> dict[str, Array]:
+    """The keys of a range that begins with frame number `kept` (1 is the first) of this one."""
+    return {name: values[min(kept, len(values)) - 1 :] for name, values in keys.items()}
+
+
+def with_peak(scene: Scene, name: str) -> Scene:
+    """The scene without keys, this number of each object the largest that it ever has. Of thickness or friction."""
+
+    def largest(keys: Keys, key: str, value: float) -> float:
+        return float(max(keys[key].max(), value)) if key in keys else value
+
+    cloths = []
+    for cloth in scene.cloths:
+        painted = {
+            key: replace(entry, maximum=largest(cloth.keys, f"{key}_max", entry.maximum))
+            for key, entry in cloth.painted.items()
+        }
+        cloths.append(_with(cloth, {name: largest(cloth.keys, name, getattr(cloth, name)), "painted": painted}))
+    return replace(scene, cloths=tuple(cloths), keys={})
+
+
+def _cloth(cloth: Cloth, when: float) -> Cloth:
+    values = moment(cloth.keys, when)
+    painted = {
+        name: Painted(entry.weights, values.pop(f"{name}_max", entry.maximum)) for name, entry in cloth.painted.items()
+    }
+    own = {name: values.pop(name) for name in ("thickness",) if name in values}
+    return _with(cloth, {**own, "painted": painted, "material": replace(cloth.material, **values)})
+
+
+def _with(item: Item, values: Mapping[str, Any]) -> Item:
+    return replace(item, keys={}, **values)

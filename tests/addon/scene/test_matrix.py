@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every number that takes keys, found by introspection: from Blender through the solver, it changes the result at its
+frame and only from there; every one that is painted acts where it is painted, and a painted constant is the number."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import bpy
+import numpy as np
+import pytest
+
+from taffeta.addon.scene.gather import gather, gather_numbers, members
+from taffeta.addon.scene.painted import PAINTED
+from taffeta.addon.scene.shown import SHOWN
+from taffeta.gpu_core.backend import select
+from taffeta.gpu_core.files.job import describe
+from taffeta.gpu_core.scene.differences import differences
+from taffeta.gpu_core.simulator import Simulator
+from taffeta.tests.addon.conftest import fcurves
+from taffeta.tests.gpu_core.swinging import SECOND, swinging
+
+FRAMES, KEY = 5, 4  #: the range; the frame of the key
+PLACES = {"cloth": "Sheets", "collider": "Slope"}
+
+
+@pytest.fixture
+def swing(make_object):
+    """`swinging` in Blender, with a group for the second sheet and one for all."""
+    scene, (cloth,), (floor,) = bpy.context.scene, swinging(FRAMES).cloths, swinging(FRAMES).colliders
+    item = make_object("Sheets", cloth.positions, cloth.triangles.tolist(), "CLOTH")
+    body = make_object("Slope", floor.positions[0] + [0, 0, 0.01], floor.triangles.tolist(), "COLLIDER")
+    for name, weights in (("Pins", cloth.pins.weights), ("Second", None), ("All", None)):
+        group = item.vertex_groups.new(name=name)
+        if name == "Pins":
+            for vertex, weight in zip(cloth.pins.vertices.tolist(), weights.tolist(), strict=True):
+                group.add([vertex], weight, "REPLACE")
+        else:
+            group.add(np.flatnonzero(SECOND | (name == "All")).tolist(), 1.0, "REPLACE")
+    for name in (*vars(cloth.material), "thickness"):
+        setattr(item.taffeta.cloth, name, getattr(cloth.material, name, cloth.thickness))
+    body.taffeta.collider.thickness, body.taffeta.collider.friction = floor.thickness, floor.friction
+    item.taffeta.cloth.pin_group = "Pins"
+    scene.frame_end, scene.taffeta.step_rate, scene.taffeta.tolerance = FRAMES, 96.0, 5e-3
+    return item
+
+
+def numbers() -> list[tuple[str, str]]:
+    """(where, name) of every number of ours that takes keys, and gravity."""
+    import taffeta
+
+    registered = hasattr(bpy.types.Object, "taffeta")
+    if not registered:
+        taffeta.register()
+    item, scene = (kind.bl_rna.properties["taffeta"].fixed_type for kind in (bpy.types.Object, bpy.types.Scene))
+    groups = {part: item.properties[part].fixed_type for part in PLACES} | {"scene": scene}
+    found = [
+        (place, entry.identifier)
+        for place, group in groups.items()
+        for entry in group.properties
+        if entry.type in ("FLOAT", "INT") and entry.is_animatable
+    ]
+    if not registered:
+        taffeta.unregister()
+    return [*found, ("scene", "gravity")]
+
+
+NUMBERS = numbers()
+
+
+def frames_of(scene) -> np.ndarray:
+    simulator, found = Simulator(scene, select("cpu")), []
+    for _ in range(FRAMES - 1):
+        simulator.advance_frame()
+        found.append(simulator.positions()[0])
+    return np.array(found)
+
+
+def read():
+    bpy.context.view_layer.update()
+    return gather(bpy.context)
+
+
+@cache
+def plain(paint: str) -> np.ndarray:
+    return frames_of(read())
+
+
+def owner_of(place: str):
+    return bpy.context.scene if place == "scene" else bpy.data.objects[PLACES[place]]
+
+
+def key(place: str, name: str, factor: float) -> None:
+    """The number as it is, to `factor` times itself at once at KEY."""
+    owner = owner_of(place)
+    group = owner if name == "gravity" else owner.taffeta if place == "scene" else getattr(owner.taffeta, place)
+    path = name if name == "gravity" else f"taffeta.{name}" if place == "scene" else f"taffeta.{place}.{name}"
+    start = np.array(getattr(group, name))
+    for frame, value in ((1, start), (KEY, factor * start)):
+        setattr(group, name, value)
+        assert owner.keyframe_insert(path, frame=frame)
+    for curve in fcurves(owner):
+        for point in curve.keyframe_points:
+            point.interpolation = "CONSTANT"
+    bpy.context.scene.frame_set(1)
+
+
+def test_every_number_of_a_cloth_that_can_be_painted_is(addon):
+    assert {name for place, name in NUMBERS if place == "cloth" and name.endswith("_max")} == {
+        f"{name}_max" for name in PAINTED
+    }
+    assert len(NUMBERS) > 30
+
+
+@pytest.mark.parametrize(("place", "name"), NUMBERS, ids=" ".join)
+def test_a_key_changes_the_result_at_its_frame_and_only_from_there(swing, place, name):
+    stored = SHOWN.get(name, (name, None))[0]
+    if stored.endswith("_max"):
+        setattr(swing.taffeta.cloth, f"{stored.removesuffix('_max')}_group", "Second")
+    expected = plain("")  # paint that goes to the number itself is none
+    key(place, name, 3.0)
+    scene = read()
+    found = frames_of(scene)
+    assert np.array_equal(found[: KEY - 2], expected[: KEY - 2])
+    assert np.abs(found[KEY - 2] - expected[KEY - 2]).max() > 1e-6
+    # What drawing knows of it is what reading has found.
+    drawn = gather_numbers(bpy.context.scene, members(bpy.context.scene), ["Sheets"], [])
+    held = describe(scene)
+    for entry in held["cloths"] + held["colliders"]:
+        del entry["arrays"]
+    assert drawn == held
+    # And from which frame on it is another.
+    (difference,) = differences(described_without_keys(held), drawn)
+    assert difference.frames == KEY - 1
+    assert difference.text.endswith(f"{stored.replace('_', ' ')} is another from frame {KEY} on")
+
+
+def described_without_keys(content):
+    plain_entries = {
+        kind: [{k: v for k, v in entry.items() if k != "keys"} for entry in content[kind]]
+        for kind in ("cloths", "colliders")
+    }
+    return {"settings": content["settings"], **plain_entries}
+
+
+@pytest.mark.parametrize("name", PAINTED)
+def test_a_painted_number_acts_where_it_is_painted_and_a_painted_constant_is_the_number(swing, name):
+    chosen, expected = swing.taffeta.cloth, plain("")
+    setattr(chosen, f"{name}_group", "Second")
+    value = 3.0 * getattr(chosen, name)
+    setattr(chosen, f"{name}_max", value)
+    away = np.abs(frames_of(read())[-1] - expected[-1])
+    assert away[SECOND].max() > 1e-5
+    assert away[~SECOND].max() < 0.3 * away[SECOND].max()
+    setattr(chosen, f"{name}_group", "All")
+    everywhere = frames_of(read())
+    setattr(chosen, f"{name}_group", "")
+    setattr(chosen, name, value)
+    assert np.array_equal(everywhere, frames_of(read()))
