@@ -102,6 +102,11 @@ def test_tables_are_written_between_their_markers_and_nothing_else_is_touched():
     assert "shared machine" in written
 
 
+def test_a_table_that_another_command_writes_is_left_alone():
+    text = "<!-- table recycling -->\nas it was\n<!-- end -->\n"
+    assert page.filled(text, []) == text
+
+
 def test_the_page_shows_what_the_results_say():
     text = page.PAGE.read_text(encoding="utf-8")
     assert page.filled(text, results.every()) == text
