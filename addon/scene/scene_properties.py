@@ -17,7 +17,7 @@ METHODS = {
         "Subspace Reuse",
         "A constant matrix with a subspace that every step reuses (Lan 2024), and Newton where that finds no end",
     ),
-    "PAPER": ("PUBLISHED", "As Published", "What the paper prints, for comparison: slow, and it stretches cloth"),
+    "PAPER": ("PUBLISHED", "As Published", "What the paper prints, for comparison: slower, and cloth falls too slowly"),
 }
 
 

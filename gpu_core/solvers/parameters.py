@@ -141,9 +141,12 @@ GROUP_OF: dict[str, str] = {
 
 
 def paper() -> NdbParameters:
-    """What the paper prints, as far as it prints it; docs/theory/claims.md says what of this does not work."""
-    return NdbParameters(system="constant", guess="inertial", start="warm").replaced(
-        relaxation="a_jacobi", jacobi_weight=1.0, base="rest", gram="stored", filter="global", bending="hinge",
+    """What the paper prints, as far as it prints it; docs/theory/claims.md says what of this does not work.
+
+    Where its text bears two readings, the one that works: docs/theory/subspace.md, "sentence by sentence".
+    """
+    return NdbParameters(system="constant", guess="inertial", start="feasible").replaced(
+        relaxation="a_jacobi", jacobi_weight=1.0, base="iterate", gram="stored", filter="global", bending="hinge",
         law=PAPER_LAW, limit="constant", limit_ratio=2.0, forwarding=True, forwarding_cap=None,
         min_iterations=1, inner_iterations=15, outer_iterations=10, damped_after=NEVER, inner_tolerance=0.015,
         mean_share=1.0, finest_tolerance=1.0e6, strain_excess=float("inf"), momentum=False,

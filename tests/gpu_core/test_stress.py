@@ -49,7 +49,7 @@ def test_subspace_reuse_keeps_the_guarantee_and_the_limit_as_newton_does(name):
 
 @pytest.mark.parametrize(("name", "frames"), [("twist", 36), ("zigzag", 24), ("far_away", 24)])
 def test_as_published_shows_no_crossing_that_no_report_names(name, frames):
-    """A twist, a folding and a drape. It stretches cloth, and leaves steps unfinished; what it lets go, it names."""
+    """A twist, a folding and a drape. Steps may stay unfinished; what it lets go, it names."""
     result = run(SCENES[name], 100, frames, method="paper")
     assert (result.cut_off, result.frames_done) == ("", result.frames)
     assert result.free, result.first_finding
