@@ -8,12 +8,13 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from .contact.pairs import thickness_within_edges
+from .contact.pairs import REST_SHARE, thickness_within_edges
 from .contact.patches import Surface
 from .elasticity.assembly import vectors
 from .scene.arrays import Array, FloatArray, IntArray
 from .scene.mesh import edge_lengths, unique_edges
 from .scene.scene import Cloth, Collider, Scene
+from .scene.seams import near_seams, rest_lengths
 
 SHORT = 1.0 / 300.0  #: of the median edge. At 1/2000 a drape takes half as many iterations again, at 1/20000 ten times
 LONG_WAY = 3.0  #: m that a collider moves in a frame: 72 m/s at 24 fps
@@ -26,8 +27,9 @@ class SceneSpace:
     Positions of the solver are relative to `centre`, so a scene far off keeps its digits in float32.
     """
 
-    def __init__(self, scene: Scene) -> None:
-        self.scene, self.centre = scene, centre(scene)
+    def __init__(self, scene: Scene, origin: Array | None = None) -> None:
+        """origin: (3,) of the solver's coordinates, m; None = the scene's own centre."""
+        self.scene, self.centre = scene, centre(scene) if origin is None else origin
         self.names = [cloth.name for cloth in scene.cloths] + [collider.name for collider in scene.colliders]
         #: (objects,) whether each collides with itself; that colliders do not is the broad phase's
         self.self_collision = np.ones(len(self.names), bool)
@@ -38,10 +40,12 @@ class SceneSpace:
         self.cloth_vertices = int(self.offsets[-1])
         self.edges = unique_edges(self.surface.triangles[: self.surface.cloth_triangles])  #: (E, 2) of the cloths
         self.rest: Array = np.concatenate([cloth.rest_positions for cloth in scene.cloths])  #: (N, 3)
-        self.rest_length = edge_lengths(self.rest, self.edges)  #: (E,)
+        self.rest_length = rest_lengths(scene.cloths)  #: (E,)
         self.edge = float(self.rest_length.mean())
         self.warnings: list[str] = []
         self.thickness = self._thickness(wanted)  #: (V,) that the mesh can resolve
+        reach = float(self.thickness.max()) / REST_SHARE
+        self.seams = near_seams(scene.cloths, self.edges, self.rest_length, reach)  #: of the N cloth vertices
         self._warn_of_short_edges()
         self._warn_of_jumps()
         moving = any(collider.animated for collider in scene.colliders) or any(
@@ -97,7 +101,7 @@ class SceneSpace:
 
     def _thickness(self, wanted: Array) -> Array:
         """(V,) says where it is less than what was asked for."""
-        thickness = thickness_within_edges(wanted, self.rest, self.edges)
+        thickness = thickness_within_edges(wanted, self.rest_length, self.edges)
         for cloth, (a, b) in zip(self.scene.cloths, pairwise(self.offsets), strict=True):
             thinner = int((thickness[a:b] < wanted[a:b]).sum())
             if thinner:

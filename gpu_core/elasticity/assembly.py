@@ -13,7 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sparse
 
 from ..scene.arrays import Array, FloatArray, IntArray
-from ..scene.mesh import triangle_areas
+from ..scene.mesh import corner_areas
 from ..scene.scene import Cloth
 from .bending import BendingData, BendingEnergy
 from .choices import ElasticityChoices
@@ -90,7 +90,7 @@ def _mass(cloths: tuple[Cloth, ...]) -> Array:
             cloth.material.density
             * np.bincount(
                 cloth.triangles.ravel(),
-                np.repeat(triangle_areas(cloth.rest_positions, cloth.triangles) / 3.0, 3),
+                np.repeat(corner_areas(cloth.patterns) / 3.0, 3),
                 minlength=len(cloth.positions),
             )
             for cloth in cloths

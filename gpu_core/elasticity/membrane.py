@@ -18,7 +18,7 @@ import scipy.sparse as sparse
 
 from ..backend import Backend, Launch, launch
 from ..scene.arrays import IntArray
-from ..scene.mesh import triangle_areas
+from ..scene.mesh import corner_areas
 from ..scene.scene import Cloth, Material
 from .choices import LIMIT_RATIO, ElasticityChoices
 from .energy import LinearSystem
@@ -121,7 +121,7 @@ def membrane(cloth: Cloth, choices: ElasticityChoices) -> Membrane:
     With `choices.limit` "constant" H counts the strain limit's stiffness everywhere, as if it always acted (the
     textbook's projective dynamics). It slows every iteration for a constraint that seldom acts.
     """
-    area = triangle_areas(cloth.rest_positions, cloth.triangles)
+    area = corner_areas(cloth.patterns)
     rest_inverse = np.linalg.inv(_rest_edges(cloth))
     per_area = np.array(constraint_stiffness(cloth.material, choices.limit_ratio))
     stiffness = area[:, None] * per_area
@@ -143,7 +143,7 @@ def constraint_stiffness(material: Material, limit_ratio: float = LIMIT_RATIO) -
 
 def _rest_edges(cloth: Cloth) -> npt.NDArray[np.float64]:
     """(T, 2, 2): columns are the rest edges x1−x0 and x2−x0 in the frame (warp, weft)."""
-    a, b, c = (cloth.rest_positions[cloth.triangles[:, k]] for k in range(3))
+    a, b, c = (cloth.patterns[:, k] for k in range(3))
     first, second = b - a, c - a
     normal = np.cross(first, second)
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)

@@ -55,6 +55,7 @@ CLOTH_ARRAYS: dict[str, type] = {
     "pin_vertices": np.int32,
     "pin_targets": np.float64,
     "pin_weights": np.float32,
+    "seams": np.int32,
 }
 
 
@@ -161,6 +162,7 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
                 "key": cloth.key,
                 "thickness": float(cloth.thickness),
                 "self_collision": bool(cloth.self_collision),
+                **sewing(cloth),
                 "material": plain(cloth.material),
                 "arrays": _array_digests(cloth_arrays(cloth)),
             }
@@ -186,6 +188,13 @@ def plain(values: Settings | Material) -> dict[str, Any]:
         kind: Any = type(field.default)
         result[field.name] = [float(x) for x in value] if kind is tuple else kind(value)
     return result
+
+
+def sewing(cloth: Cloth) -> dict[str, float]:
+    """What is said of a cloth's threads: nothing where there are none, so that older jobs keep their digest."""
+    if cloth.seams is None:
+        return {}
+    return {"sewing_time": float(cloth.sewing_time), "sewing_force": float(cloth.sewing_force)}
 
 
 def begin_hash(kind: npt.DTypeLike, shape: tuple[int, ...]) -> Hash:
@@ -221,6 +230,7 @@ def cloth_arrays(cloth: Cloth) -> dict[str, Any]:
         "pin_vertices": pins and pins.vertices,
         "pin_targets": pins and pins.targets,
         "pin_weights": pins and pins.weights,
+        "seams": cloth.seams,
     }
     return {
         name: np.ascontiguousarray(array, CLOTH_ARRAYS[name]) for name, array in arrays.items() if array is not None
@@ -335,6 +345,8 @@ def _load_cloth(path: Path, entry: Mapping[str, Any]) -> Cloth:
             self_collision=_truth(entry["self_collision"]),
             material=_restored(Material, entry["material"]),
             pins=pins,
+            sewing_time=_number(entry.get("sewing_time", Cloth.sewing_time)),
+            sewing_force=_number(entry.get("sewing_force", Cloth.sewing_force)),
             **arrays,
         )
     except Exception as error:  # decoders of foreign bytes raise nearly everything

@@ -19,6 +19,7 @@ ARRAYS = {
     "pin_vertices": "its pin group has changed",
     "pin_targets": "its pins move otherwise",
     "pin_weights": "the weights of its pin group have changed",
+    "seams": "its sewing edges have changed",
 }
 NOT_THE_RESULT = frozenset({"backend", "name", "key", "arrays"})
 

@@ -83,8 +83,18 @@ class Cloth:
     pins: Pins | None = None
     thickness: float = 1.0e-3  #: distance that mid-surfaces keep from each other (ξ), m
     self_collision: bool = True  #: with itself; with all else it always collides
+    seams: IntArray | None = None  #: (S, 2) vertices that threads pull together and hold
+    sewing_time: float = 1.0  #: s from the start until the threads have pulled the seams closed
+    sewing_force: float = 5.0  #: most that one thread pulls with, N
     world_to_object: Array | None = None  #: (F or 1, 4, 4) from world to the space the cache is written in
     key: str = ""  #: file name stem of the cache; name is used where empty
+    #: (T, 3, 3) m, the triangles' shapes without stress where they are of no one sheet (`seams.welded`), else None
+    rest_corners: npt.NDArray[np.float64] | None = None
+
+    @property
+    def patterns(self) -> npt.NDArray[np.float64]:
+        """(T, 3, 3) the corners of each triangle without stress, m."""
+        return self.rest_positions[self.triangles] if self.rest_corners is None else self.rest_corners
 
     @property
     def cache_key(self) -> str:
@@ -200,6 +210,8 @@ def _validate_cloth(cloth: Cloth, settings: Settings) -> None:
     _refuse_non_manifold(cloth)
     if not (np.isfinite(cloth.thickness) and cloth.thickness > 0):
         raise SceneError(cloth.name, f"thickness is {cloth.thickness} m", "Set a thickness above 0")
+    if cloth.seams is not None:
+        _validate_seams(cloth, cloth.seams)
     if cloth.velocities is not None:
         if cloth.velocities.shape != cloth.positions.shape:
             raise SceneError(cloth.name, "velocities do not match the vertices", "Give one velocity per vertex")
@@ -245,6 +257,19 @@ def _validate_pins(name: str, pins: Pins, vertices: int, settings: Settings) -> 
     _require_motion(name, pins.targets, settings, "pin target")
     if pins.weights is not None and not ((pins.weights > 0) & (pins.weights <= 1)).all():
         raise SceneError(name, "a pin weight is outside (0, 1]", "Assign weights between 0 and 1")
+
+
+def _validate_seams(cloth: Cloth, seams: IntArray) -> None:
+    name, vertices = cloth.name, len(cloth.positions)
+    for key, value in (("sewing time", cloth.sewing_time), ("sewing force", cloth.sewing_force)):
+        if not (np.isfinite(value) and value >= 0.0):
+            raise SceneError(name, f"the {key} is {value}", f"Set the {key} to 0 or more")
+    if seams.ndim != 2 or seams.shape[1] != 2:
+        raise SceneError(name, "seams must be (threads, 2)", "Export the object again")
+    if len(seams) and (seams.min() < 0 or seams.max() >= vertices):
+        raise SceneError(name, "a sewing thread names a vertex that does not exist", "Sew the edges again")
+    if len(seams) and (seams[:, 0] == seams[:, 1]).any():
+        raise SceneError(name, "a sewing thread joins a vertex to itself", "Sew the edges again")
 
 
 def _require_frames(name: str, array: npt.NDArray[np.generic], settings: Settings, what: str) -> None:

@@ -193,6 +193,9 @@ class Ndb:
             held[vertices, :3] = targets
             self.elastic.pin_target[:] = self.backend.array(held)
 
+    def sew(self, seconds: float) -> None:
+        self.elastic.seam.shorten(seconds)
+
     def pull(self, stiffness: npt.NDArray[Any]) -> None:
         system = (self.later or self.iterations).system
         assert isinstance(system, NewtonStep)
@@ -240,7 +243,7 @@ def _proximity(space: SceneSpace, backend: Backend, activation: float) -> Proxim
     rest[: space.cloth_vertices, :3] = space.rest
     return Proximity(
         backend, space.surface, start[:, :3], backend.array(rest), space.thickness,
-        min(activation, EDGE_SHARE * space.edge), space.edge, space.self_collision,
+        min(activation, EDGE_SHARE * space.edge), space.edge, space.self_collision, space.seams,
     )  # fmt: skip
 
 
