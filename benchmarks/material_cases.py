@@ -97,7 +97,12 @@ def rigidity_of_field(shape: Strip, form: BendingForm, field: Array) -> float:
     height = 0.5 * ((place @ field) * place).sum(axis=1)
     middle = place[part.hinge].mean(axis=1)
     if form == "plate":  # the rows of a triangle make up its energy together, so they need one weight
-        owner = plate_rows(shape.positions, shape.triangles, np.zeros(len(shape.triangles), bool)).triangle
+        owner = plate_rows(
+            shape.positions[shape.triangles],
+            shape.triangles,
+            len(shape.positions),
+            np.zeros(len(shape.triangles), bool),
+        ).triangle
         middle = place[shape.triangles[owner]].mean(axis=1)
     inside = window(middle)
     energy = (inside * part.stiffness * (part.rows @ height) ** 2).sum()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .contact.pairs import thickness_within_edges
+from .contact.pairs import REST_SHARE, thickness_within_edges
 from .contact.patches import Surface
 from .elasticity.assembly import vectors
 from .scene import keyed
@@ -18,6 +18,7 @@ from .scene.arrays import Array, FloatArray, IntArray
 from .scene.fields import of_vertices
 from .scene.mesh import edge_lengths, unique_edges
 from .scene.scene import Cloth, Collider, Scene
+from .scene.seams import near_seams, rest_lengths
 
 SHORT = 1.0 / 300.0  #: of the median edge. At 1/2000 a drape takes half as many iterations again, at 1/20000 ten times
 LONG_WAY = 3.0  #: m that a collider moves in a frame: 72 m/s at 24 fps
@@ -48,8 +49,9 @@ class SceneSpace:
     Positions of the solver are relative to `centre`, so a scene far off keeps its digits in float32.
     """
 
-    def __init__(self, scene: Scene) -> None:
-        self.scene, self.centre = scene, centre(scene)
+    def __init__(self, scene: Scene, origin: Array | None = None) -> None:
+        """origin: (3,) of the solver's coordinates, m; None = the scene's own centre."""
+        self.scene, self.centre = scene, centre(scene) if origin is None else origin
         self.names = [cloth.name for cloth in scene.cloths] + [collider.name for collider in scene.colliders]
         #: (objects,) whether each collides with itself; that colliders do not is the broad phase's
         self.self_collision = np.ones(len(self.names), bool)
@@ -60,11 +62,14 @@ class SceneSpace:
         self.cloth_vertices = int(self.offsets[-1])
         self.edges = unique_edges(self.surface.triangles[: self.surface.cloth_triangles])  #: (E, 2) of the cloths
         self.rest: Array = np.concatenate([cloth.rest_positions for cloth in scene.cloths])  #: (N, 3)
-        self.rest_length = edge_lengths(self.rest, self.edges)  #: (E,)
+        self.rest_length = rest_lengths(scene.cloths)  #: (E,)
         self.edge = float(self.rest_length.mean())
         self.warnings: list[str] = []
         self._moment: Moment | None = None
-        self._warn_of_thick_cloth()
+        thickest = of_surface(keyed.with_peak(scene, "thickness"), "thickness")
+        self._warn_of_thick_cloth(thickest)
+        reach = float(thickest.max()) / REST_SHARE
+        self.seams = near_seams(scene.cloths, self.edges, self.rest_length, reach)  #: of the N cloth vertices
         self._warn_of_short_edges()
         self._warn_of_jumps()
         moving = any(collider.animated for collider in scene.colliders) or any(
@@ -110,7 +115,7 @@ class SceneSpace:
             now = keyed.at(scene, frame)
             self._moment = Moment(
                 cloths=now.cloths,
-                thickness=thickness_within_edges(of_surface(now, "thickness"), self.rest, self.edges),
+                thickness=thickness_within_edges(of_surface(now, "thickness"), self.rest_length, self.edges),
                 friction=of_surface(now, "friction"),
                 gravity=now.settings.gravity,
                 time_scale=now.settings.time_scale,
@@ -135,11 +140,9 @@ class SceneSpace:
             row += count
         return vectors(self.local(goal))
 
-    def _warn_of_thick_cloth(self) -> None:
-        """Where it is less than what was asked for, at the thickest that keys make it."""
-        thickest = keyed.with_peak(self.scene, "thickness")
-        wanted = of_surface(thickest, "thickness")
-        thickness = thickness_within_edges(wanted, self.rest, self.edges)
+    def _warn_of_thick_cloth(self, wanted: Array) -> None:
+        """Where it is less than what was asked for, (V,) at the thickest that keys make it."""
+        thickness = thickness_within_edges(wanted, self.rest_length, self.edges)
         for cloth, (a, b) in zip(self.scene.cloths, pairwise(self.offsets), strict=True):
             thinner = int((thickness[a:b] < wanted[a:b]).sum())
             if thinner:

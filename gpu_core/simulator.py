@@ -15,10 +15,12 @@ import numpy.typing as npt
 from .backend import Backend
 from .contact.broad_phase import TooManyPairsError
 from .contact.crossings import Crossings
+from .elasticity.assembly import vectors
 from .scene.arrays import Array
 from .scene.mesh import edge_lengths
 from .scene.scene import Scene, SceneError
 from .scene_space import SceneSpace
+from .sewing import Sewing
 from .solvers.parameters import NdbParameters
 from .solvers.registry import solver_of
 from .solvers.solver import DivergenceError, Solver, StepReport
@@ -75,23 +77,30 @@ class Simulator:
         """parameters: None = the scene's preset. cache: folder that keeps subspaces, or None. Raises SceneError."""
         self.scene, self.backend = scene.validate(), backend
         self.frame = scene.settings.frame_start
-        self.space = space = SceneSpace(scene)
-        self.warnings = space.warnings
-        self.solver = solver_of(space, backend, parameters, cache)
+        self._parameters, self._cache = parameters, cache
+        self._sewing = Sewing(scene)
+        self._build(None)
+        self.warnings = self.space.warnings
         self._done = StepReport()  #: of the last step that was taken
+        self._pulled: tuple[Array, npt.NDArray[np.int64], Array] | None = None  #: stiffness (N,), vertices, targets
+        start = self.space.start(), self.space.start_velocity()
+        self._state = self.solver.initial_state(*(backend.array(values) for values in start))
+        self._report_start()
+
+    def _build(self, origin: Array | None) -> None:
+        """The space, the solver and the crossings of the scene as its seams are now."""
+        self.space = space = SceneSpace(self._sewing.scene, origin)
+        self.solver = solver_of(space, self.backend, self._parameters, self._cache)
+        self._halved: list[Solver] = []  #: of h/2, h/4, … once they were needed
         self._goal: Any = None  #: the last, on the host
         self._goal_there: Any = None  #: and on the device
-        self._halved: list[Solver] = []  #: of h/2, h/4, … once they were needed
-        self._pulled: tuple[Array, npt.NDArray[np.int64], Array] | None = None  #: stiffness (N,), vertices, targets
-        self._state = self.solver.initial_state(backend.array(space.start()), backend.array(space.start_velocity()))
         self.crossings = Crossings(
-            backend, self.solver.proximity, space.surface, space.names, space.centre, space.self_collision
+            self.backend, self.solver.proximity, space.surface, space.names, space.centre, space.self_collision
         )
-        self._report_start()
 
     def positions(self) -> list[Array]:
         """World positions (N, 3) of each cloth at `frame`, m."""
-        return self.space.cloths(self.space.world(self._cloth()))
+        return self._sewing.apart(self.space.cloths(self.space.world(self._cloth())))
 
     def pull(self, vertices: npt.ArrayLike, weights: npt.ArrayLike, targets: npt.ArrayLike) -> None:
         """From the next frame on, springs from vertices (G,), counted over all cloths, to world targets (G, 3), m.
@@ -99,10 +108,10 @@ class Simulator:
         They replace those of the last call; none: let go. weights: (G,) in [0, 1), as of soft pins. Pinned vertices
         stay with their pins. No part of `state()`; for Newton's matrix only.
         """
-        at, weight = np.asarray(vertices, np.int64), np.asarray(weights, np.float64)
+        at, weight = self._sewing.number(np.asarray(vertices, np.int64)), np.asarray(weights, np.float64)
         stiffness = np.zeros(self.space.cloth_vertices)
         stiffness[at] = self.solver.soft[at] * weight / (1.0 - weight)
-        self._pulled = stiffness, at, np.asarray(targets, np.float64)
+        self._pulled = stiffness, at.astype(np.int64), np.asarray(targets, np.float64)
         for solver in (self.solver, *self._halved):
             solver.pull(stiffness)
 
@@ -121,6 +130,7 @@ class Simulator:
                 raise InterruptionError
             self._advance(report, self.frame + step / steps)
         self.frame += 1
+        report.faults += self._sew()
         if self.crossings.count:
             report.faults += self.crossings.renew(self._state.x)[1]
         report.tangled = self.crossings.count
@@ -133,10 +143,13 @@ class Simulator:
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """All that is needed to go on from here with the same bits."""
         freed = self.backend.host(self.solver.proximity.freed).copy()
-        return {"frame": np.array(self.frame), **self.solver.to_host(self._state), "freed": freed}
+        sewn = {"sewn": self._sewing.done} if len(self._sewing.done) else {}
+        return {"frame": np.array(self.frame), **self.solver.to_host(self._state), "freed": freed, **sewn}
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Take up a `state()`. Raises SolverError where it belongs to another scene."""
+        if "sewn" in state and len(state["sewn"]) == len(self._sewing.done):
+            self._weld(np.asarray(state["sewn"], bool))
         if state["x"].shape != self._state.x.shape:
             raise SolverError("Scene: the checkpoint belongs to another mesh. Bake from the start")
         self.frame = int(state["frame"])
@@ -170,6 +183,32 @@ class Simulator:
         self._state = state
         self._count(report, done)
 
+    def _sew(self) -> list[str]:
+        """Make one vertex of each two that a thread has brought together. Returns the faults."""
+        if self._sewing.done.all():
+            return []
+        settings = self.scene.settings
+        positions = self._sewing.apart(self.space.cloths(self._cloth().astype(np.float64)))
+        done = self._sewing.closing(positions, (self.frame - settings.frame_start) / settings.fps)
+        done = self._sewing.clear(positions, done)
+        if (done == self._sewing.done).all():
+            return []
+        self._weld(done)
+        return self.crossings.renew(self._state.x)[1]
+
+    def _weld(self, done: npt.NDArray[np.bool_]) -> None:
+        """Go on with the scene in which these threads are closed: the same places and velocities, nothing else."""
+        sewing, count, host = self._sewing, self.space.cloth_vertices, self.backend.host
+        x, velocity = host(self._state.x)[:, :3], host(self._state.velocity)[:, :3]
+        x, velocity = x.astype(np.float64), velocity.astype(np.float64)
+        before = [sewing.apart(self.space.cloths(values)) for values in (x[:count], velocity)]
+        sewing.weld(done)
+        self._build(self.space.centre)
+        places, speeds = (np.concatenate(sewing.joined(values)) for values in before)
+        self._state = self.solver.initial_state(
+            self.backend.array(vectors(np.concatenate([places, x[count:]]))), self.backend.array(vectors(speeds))
+        )
+
     def _count(self, report: FrameReport, done: StepReport) -> None:
         """Add a step that was taken to its frame; release what is in the way of what is late."""
         report.steps += 1
@@ -192,11 +231,13 @@ class Simulator:
         return self._halved[halvings - 1] if halvings else self.solver
 
     def _target(self, frame: float, solver: Solver) -> Any:
-        """(V, 4) where hard pins and colliders are at `frame`; tells the solver where soft pins and pulls are."""
+        """(V, 4) where hard pins and colliders are at `frame`; tells the solver of soft pins, pulls and seams."""
         goal, pinned = self.space.goal(frame), self.space.pinned()
         if self._pulled is not None:
             solver.hold(self._pulled[1], self.space.local(self._pulled[2]))
         solver.hold(pinned, goal[pinned, :3])
+        settings = self.scene.settings
+        solver.sew((frame - settings.frame_start) / settings.fps)
         if goal is not self._goal:  # where nothing moves it is the same, and nothing is uploaded
             self._goal, self._goal_there = goal, self.backend.array(goal)
         return self._goal_there

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from ..scene.arrays import Array
 from ..scene.scene import Cloth, Collider, Scene
@@ -52,9 +54,15 @@ class MeshCheck:
     """Objects as one mesh, cloths first, and the way back to names and local indices."""
 
     def __init__(
-        self, names: Sequence[str], sizes: Sequence[int], triangles: Sequence[npt.NDArray[np.integer]], cloths: int
+        self,
+        names: Sequence[str],
+        sizes: Sequence[int],
+        triangles: Sequence[npt.NDArray[np.integer]],
+        cloths: int,
+        seams: Sequence[npt.NDArray[np.integer]] = (),
     ) -> None:
-        """sizes: vertices of each object. triangles: (T, 3) of each, by its own vertices. cloths: so many are cloth."""
+        """sizes: vertices of each object. triangles: (T, 3) of each, by its own vertices. cloths: so many are cloth.
+        seams: (S, 2) of each of the first objects, by its own vertices."""
         self.names = list(names)
         self.vertex_start = np.cumsum([0, *sizes])
         self.triangle_start = np.cumsum([0, *(len(entry) for entry in triangles)])
@@ -64,14 +72,23 @@ class MeshCheck:
             [np.asarray(entry, np.int64).reshape(-1, 3) + start for entry, start in zip(triangles, starts, strict=True)]
         )
         self.edges = unique_edges(self.triangles)
+        ends = [np.asarray(entry, np.int64).reshape(-1, 2) + start for entry, start in zip(seams, starts, strict=False)]
+        self.seams = np.concatenate([np.zeros((0, 2), np.int64), *ends])
 
     def findings(self, frame: int, vertices: Array) -> list[Finding]:
-        """Every edge against every triangle, but bodies among themselves. vertices: (V, 3) of all, world, m."""
-        pairs = intersections(vertices, self.triangles, self.edges, self.collider_start)
-        return [self._finding(frame, vertices, int(edge), int(triangle)) for edge, triangle in pairs]
+        """Every edge against every triangle, but bodies among themselves. vertices: (V, 3) of all, world, m.
 
-    def _finding(self, frame: int, vertices: Array, edge: int, triangle: int) -> Finding:
-        ends = self.edges[edge]
+        Where a seam is closed, its vertices lie in one place to the last bit, and count as one.
+        """
+        triangles, edges = self.triangles, self.edges
+        closed = self.seams[(vertices[self.seams[:, 0]] == vertices[self.seams[:, 1]]).all(axis=1)]
+        if len(closed):
+            triangles = _first_of(closed, len(vertices))[triangles]
+            edges = unique_edges(triangles)
+        pairs = intersections(vertices, triangles, edges, self.collider_start)
+        return [self._finding(frame, vertices, edges[edge], int(triangle)) for edge, triangle in pairs]
+
+    def _finding(self, frame: int, vertices: Array, ends: npt.NDArray[np.int64], triangle: int) -> Finding:
         owner = int(np.searchsorted(self.vertex_start, ends[0], "right")) - 1
         other = int(np.searchsorted(self.triangle_start, triangle, "right")) - 1
         first, second = (int(end - self.vertex_start[owner]) for end in ends)
@@ -86,6 +103,14 @@ class MeshCheck:
         )
 
 
+def _first_of(pairs: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
+    """(count,) the first of the vertices that pairs (K, 2) join with each."""
+    graph = sparse.coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
+    _, part = csgraph.connected_components(graph, directed=False)
+    _, first = np.unique(part, return_index=True)
+    return np.asarray(first[part], np.int64)
+
+
 class SceneCheck(MeshCheck):
     """The check of a scene's frames as they were simulated. What is the same in every frame is made once."""
 
@@ -94,8 +119,9 @@ class SceneCheck(MeshCheck):
         objects: list[Cloth | Collider] = [*scene.cloths, *scene.colliders]
         sizes = [len(cloth.positions) for cloth in scene.cloths] + [item.positions.shape[1] for item in scene.colliders]
         super().__init__(
-            [entry.name for entry in objects], sizes, [entry.triangles for entry in objects], len(scene.cloths)
-        )
+            [entry.name for entry in objects], sizes, [entry.triangles for entry in objects], len(scene.cloths),
+            [np.zeros((0, 2), int) if cloth.seams is None else cloth.seams for cloth in scene.cloths],
+        )  # fmt: skip
 
     def cached_findings(self, frame: int, cached: Sequence[npt.NDArray[np.float32]]) -> list[Finding]:
         """Every edge of every cloth and collider against every triangle, at `frame`.

@@ -10,10 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..backend import Backend
+from ..scene.seams import NearSeams
 from .broad_phase import BroadPhase, Candidates, Part, joined
 from .patches import Surface
 from .tangles import pair_key
 
+COLLIDERS = 1 << 30  #: which piece their vertices lie in
+SEAM_GAP = 2.0e-5  #: m that the two sides of a seam keep, at least
 REST_SHARE = 0.3  #: thickness of a pair of one cloth, at most, as a share of its rest distance
 MARGIN_SHARES = (0.04, 0.1)  #: how far a vertex may stray before its part of the broad phase is redone, in mean edges
 CELL_SHARE = 0.8  #: of a mean edge: as far apart are most neighbours in cloth, at least
@@ -33,13 +36,12 @@ class Pairs:
 
 
 def thickness_within_edges(
-    thickness: npt.NDArray[np.floating], rest: npt.NDArray[np.floating], edges: npt.NDArray[np.integer]
+    thickness: npt.NDArray[np.floating], length: npt.NDArray[np.floating], edges: npt.NDArray[np.integer]
 ) -> npt.NDArray[np.float64]:
     """ξ per vertex (V,), m, at most the mean length of its edges at rest: what a mesh cannot show it cannot keep.
 
-    thickness: (V,) m. rest: (N, 3) of the first N vertices, the cloth, m. edges: (E, 2). Vertices without edges keep ξ.
+    thickness: (V,) m. length: (E,) at rest, m, of the edges (E, 2). Vertices without edges keep ξ.
     """
-    length = np.linalg.norm(rest[edges[:, 1]] - rest[edges[:, 0]], axis=1)
     count = np.bincount(edges.ravel(), minlength=len(thickness))
     total = np.bincount(edges.ravel(), np.repeat(length, 2), minlength=len(thickness))
     mean = np.divide(total, count, out=np.full(len(thickness), np.inf), where=count > 0)
@@ -52,6 +54,11 @@ def margin_of(reach: float, edge_length: float) -> float:
     least, most = (share * edge_length for share in MARGIN_SHARES)
     beside = 0.5 * (CELL_SHARE * edge_length - reach)
     return beside if least <= beside <= most else most
+
+
+def _padded(values: npt.ArrayLike, count: int, fill: float) -> npt.NDArray[Any]:
+    """(count,) of cloth and colliders."""
+    return np.append(values, np.full(count - np.size(values), fill))
 
 
 class Proximity:
@@ -67,15 +74,21 @@ class Proximity:
         activation: float,
         edge_length: float,
         self_collision: npt.NDArray[np.bool_],
+        seams: NearSeams | None = None,
     ) -> None:
-        """rest: (V, 4) on the device. thickness: (V,) ξ per vertex, m. activation: least d̂, m."""
+        """rest: (V, 4) on the device. thickness: (V,) ξ per vertex, m. activation: least d̂, m. seams: of the cloth."""
         self.backend = backend
         self.broad_phase = BroadPhase(backend, surface, positions, self_collision)
         self.broad_phase.cull = self._culled
         self._ranges = {
             "rest": rest,
-            "object": self.broad_phase.object,
+            "piece": backend.array(_padded(seams.piece, len(thickness), COLLIDERS), np.int32)
+            if seams
+            else self.broad_phase.object,
             "thickness": backend.array(thickness),
+            "seam": backend.array(_padded(seams.seam if seams else [], len(thickness), -1), np.int32),
+            "seam_distance": backend.array(_padded(seams.distance if seams else [], len(thickness), 0.0)),
+            "seam_gap": SEAM_GAP,
             "activation_least": activation,
             "rest_share": REST_SHARE,
         }

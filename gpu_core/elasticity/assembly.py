@@ -14,7 +14,7 @@ import scipy.sparse as sparse
 
 from ..scene.arrays import Array, FloatArray, IntArray
 from ..scene.fields import of_vertices
-from ..scene.mesh import triangle_areas
+from ..scene.mesh import corner_areas
 from ..scene.scene import Cloth
 from .bending import BendingData, BendingEnergy
 from .choices import ElasticityChoices
@@ -105,7 +105,7 @@ def _mass(cloths: tuple[Cloth, ...]) -> Array:
             of_vertices(cloth, "density")
             * np.bincount(
                 cloth.triangles.ravel(),
-                np.repeat(triangle_areas(cloth.rest_positions, cloth.triangles) / 3.0, 3),
+                np.repeat(corner_areas(cloth.patterns) / 3.0, 3),
                 minlength=len(cloth.positions),
             )
             for cloth in cloths

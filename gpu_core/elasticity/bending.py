@@ -24,7 +24,7 @@ import scipy.sparse as sparse
 from ..backend import Backend, Launch, launch
 from ..scene.arrays import Array, IntArray
 from ..scene.fields import of_triangles, of_vertices
-from ..scene.mesh import hinges, triangle_areas
+from ..scene.mesh import corner_areas, hinges, places
 from ..scene.scene import Cloth
 from .choices import BendingForm, ElasticityChoices
 from .energy import LinearSystem
@@ -241,8 +241,8 @@ def _plate_rows(
     if cloth.pins is not None:
         hard = True if cloth.pins.weights is None else cloth.pins.weights >= 1.0
         held[cloth.pins.vertices] = hard
-    found = plate_rows(cloth.rest_positions, cloth.triangles, held[cloth.triangles].all(axis=1))
-    area = triangle_areas(cloth.rest_positions, cloth.triangles)
+    found = plate_rows(cloth.patterns, cloth.triangles, len(cloth.positions), held[cloth.triangles].all(axis=1))
+    area = corner_areas(cloth.patterns)
     return found.rows, area[found.triangle], found.hinge, found.triangle
 
 
@@ -255,10 +255,15 @@ def _of_edges(cloth: Cloth, name: str, ends: npt.NDArray[np.int32]) -> Array:
 def _hinge_rows(cloth: Cloth) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
     """Bergou's K: cotangents at the ends of the edge; stiffness 3 k_b/(A₀+A₁) with k_b = D/3: D over that area."""
     found = hinges(cloth.triangles)
-    area = triangle_areas(cloth.rest_positions, cloth.triangles)
-    a, b, c, d = (cloth.rest_positions[found.corners[:, k]] for k in range(4))
-    a_first, a_second = _cotangent(b - a, c - a), _cotangent(b - a, d - a)
-    b_first, b_second = _cotangent(a - b, c - b), _cotangent(a - b, d - b)
+    area = corner_areas(cloth.patterns)
+    cotangents = []
+    for side in range(2):
+        a, b, apex = (
+            places(cloth.patterns, cloth.triangles, found.triangles[:, side], found.corners[:, k])
+            for k in (0, 1, 2 + side)
+        )
+        cotangents.append((_cotangent(b - a, apex - a), _cotangent(a - b, apex - b)))
+    (a_first, b_first), (a_second, b_second) = cotangents
     coefficient = np.column_stack([b_first + b_second, a_first + a_second, -a_first - b_first, -a_second - b_second])
     count = len(found.corners)
     index = np.repeat(np.arange(count), 4)
@@ -274,7 +279,7 @@ def _vertex_rows(
     hinge: npt.NDArray[np.int32],
 ) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
     count = len(cloth.positions)
-    area = triangle_areas(cloth.rest_positions, cloth.triangles)
+    area = corner_areas(cloth.patterns)
     vertex_area = np.bincount(cloth.triangles.ravel(), np.repeat(area / 3.0, 3), minlength=count)
     laplacian = _cotangent_laplacian(cloth)
     border = _border_vertices(cloth)
@@ -290,9 +295,9 @@ def _cotangent_laplacian(cloth: Cloth) -> sparse.csr_array:
     count = len(cloth.positions)
     weights = sparse.csr_array((count, count))
     for k in range(3):
-        corner, left, right = (cloth.triangles[:, (k + step) % 3] for step in range(3))
-        apex = cloth.rest_positions[corner]
-        half = 0.5 * _cotangent(cloth.rest_positions[left] - apex, cloth.rest_positions[right] - apex)
+        left, right = (cloth.triangles[:, (k + step) % 3] for step in (1, 2))
+        apex, to_left, to_right = (cloth.patterns[:, (k + step) % 3] for step in range(3))
+        half = 0.5 * _cotangent(to_left - apex, to_right - apex)
         one = sparse.coo_array((half, (left, right)), shape=(count, count))
         weights = weights + (one + one.T).tocsr()
     return (weights - sparse.diags_array(weights.sum(axis=1))).tocsr()
@@ -307,7 +312,10 @@ def _border_vertices(cloth: Cloth) -> npt.NDArray[np.bool_]:
 
 
 def _rest_curvature(cloth: Cloth, rows: sparse.csr_array, hinge: npt.NDArray[np.int32]) -> npt.NDArray[np.float64]:
-    """(R, 4) along (edge, normal × edge, normal), as `bending_project` sets them up: a rest shape is free of force."""
+    """(R, 4) along (edge, normal × edge, normal), as `bending_project` sets them up: a rest shape is free of force.
+
+    Rows across a seam bend from flat: its sides have no one shape.
+    """
     rest = cloth.rest_positions
     normal = np.zeros_like(rest)
     a, b, c = (rest[cloth.triangles[:, k]] for k in range(3))
@@ -318,7 +326,11 @@ def _rest_curvature(cloth: Cloth, rows: sparse.csr_array, hinge: npt.NDArray[np.
     found = rows @ rest
     frame = (edge, np.cross(middle, edge), middle)
     curvature = np.column_stack([*((found * axis).sum(axis=1) for axis in frame), np.zeros(len(found))])
-    size = np.sqrt(triangle_areas(rest, cloth.triangles).mean())
+    if cloth.rest_corners is not None:
+        sewn = np.zeros(len(rest), bool)
+        sewn[cloth.triangles[(rest[cloth.triangles] != cloth.rest_corners).any(axis=2)]] = True
+        curvature[abs(rows) @ sewn > 0.0] = 0.0
+    size = np.sqrt(corner_areas(cloth.patterns).mean())
     reach = np.linalg.norm(curvature, axis=1) / np.maximum(abs(rows).sum(axis=1), 1e-30)
     return curvature if reach.max(initial=0.0) > FLAT * size else np.zeros_like(curvature)
 

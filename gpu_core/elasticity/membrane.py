@@ -19,7 +19,7 @@ import scipy.sparse as sparse
 from ..backend import Backend, Launch, launch
 from ..scene.arrays import Array, IntArray
 from ..scene.fields import of_triangles
-from ..scene.mesh import triangle_areas
+from ..scene.mesh import corner_areas
 from ..scene.scene import Cloth
 from .choices import LIMIT_RATIO, ElasticityChoices
 from .energy import LinearSystem
@@ -129,7 +129,7 @@ def membrane(cloth: Cloth, choices: ElasticityChoices, known: Membrane | None = 
     textbook's projective dynamics). It slows every iteration for a constraint that seldom acts.
     """
     if known is None:
-        area = triangle_areas(cloth.rest_positions, cloth.triangles)
+        area = corner_areas(cloth.patterns)
         rest_inverse = np.linalg.inv(_rest_edges(cloth))
     else:
         area, rest_inverse = known.area, known.rest_inverse.reshape(-1, 2, 2)
@@ -159,7 +159,7 @@ def constraint_stiffness(material: Mapping[str, npt.ArrayLike], limit_ratio: flo
 
 def _rest_edges(cloth: Cloth) -> npt.NDArray[np.float64]:
     """(T, 2, 2): columns are the rest edges x1−x0 and x2−x0 in the frame (warp, weft)."""
-    a, b, c = (cloth.rest_positions[cloth.triangles[:, k]] for k in range(3))
+    a, b, c = (cloth.patterns[:, k] for k in range(3))
     first, second = b - a, c - a
     normal = np.cross(first, second)
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)

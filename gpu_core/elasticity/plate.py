@@ -19,7 +19,7 @@ import numpy.typing as npt
 import scipy.sparse as sparse
 
 from ..scene.arrays import Array, IntArray
-from ..scene.mesh import Hinges, hinges
+from ..scene.mesh import Hinges, hinges, places
 
 NEGLIGIBLE = 1e-6  #: error of the mean slope, relative to that across the patch, that is left as it is
 INDEPENDENT = 0.01  #: relative singular value below which the vertices around an edge do not tell two quadratics apart
@@ -31,12 +31,13 @@ class PlateRows(NamedTuple):
     hinge: IntArray  #: (R, 2) ends of the edge that the row belongs to
 
 
-def plate_rows(positions: Array, triangles: IntArray, held: npt.NDArray[np.bool_]) -> PlateRows:
-    """positions: (N, 3) rest shape, m. held: (T,) triangles with three hard pins: their edges take their slope."""
+def plate_rows(corners: Array, triangles: IntArray, vertices: int, held: npt.NDArray[np.bool_]) -> PlateRows:
+    """corners: (T, 3, 3) of the triangles at rest, m. vertices: N. held: (T,) triangles with three hard pins: their
+    edges take their slope."""
     found = hinges(triangles)
-    size = _triangle_sizes(positions, triangles)
+    size = _triangle_sizes(corners)
     edge = _edge_of_corner(triangles, found)
-    slopes = _edge_slopes(positions, triangles, found, edge, held)
+    slopes = _edge_slopes(corners, triangles, vertices, found, edge, held)
     factor, order = _factors(size, edge.hinge)
     count = len(triangles)
     kept = np.take_along_axis(edge.hinge, order, axis=1) >= 0  # a border edge's slope minimises: its row is zero
@@ -66,8 +67,7 @@ class _CornerEdges(NamedTuple):
     across: IntArray  #: (T, 3) vertex beyond the edge, −1 at the border
 
 
-def _triangle_sizes(positions: Array, triangles: IntArray) -> _Sizes:
-    corner = positions[triangles]  # (T, 3, 3)
+def _triangle_sizes(corner: Array) -> _Sizes:
     to_next, to_previous = np.roll(corner, -1, axis=1) - corner, np.roll(corner, 1, axis=1) - corner
     length = np.linalg.norm(to_previous - to_next, axis=2)
     sides = np.linalg.norm(to_next, axis=2) * np.linalg.norm(to_previous, axis=2)
@@ -103,10 +103,10 @@ def _factors(size: _Sizes, edge: IntArray) -> tuple[Array, IntArray]:
 
 
 def _edge_slopes(
-    positions: Array, triangles: IntArray, found: Hinges, edge: _CornerEdges, held: npt.NDArray[np.bool_]
+    corners: Array, triangles: IntArray, vertices: int, found: Hinges, edge: _CornerEdges, held: npt.NDArray[np.bool_]
 ) -> sparse.csr_array:
     """(3T, N): β of each triangle's edges, per height; rows of border edges are empty."""
-    flat, vertex = _unfold(positions, triangles, found, edge)
+    flat, vertex = _unfold(corners, triangles, found, edge)
     jump, first_share = _slope_jump(flat)
     correction = _correction(flat, vertex, jump, first_share)
     clamped = held[found.triangles]
@@ -117,7 +117,7 @@ def _edge_slopes(
     triangle, corner = np.nonzero(edge.hinge >= 0)
     index, side = edge.hinge[triangle, corner], edge.second[triangle, corner].astype(int)
     row = np.repeat(3 * triangle + corner, 8)
-    shape = (3 * len(triangles), len(positions))
+    shape = (3 * len(triangles), vertices)
     value, column = of_side[side, index].ravel(), np.maximum(vertex[index], 0).ravel()
     result = sparse.coo_array((value, (row, column)), shape=shape).tocsr()
     result.eliminate_zeros()
@@ -125,20 +125,24 @@ def _edge_slopes(
 
 
 def _unfold(
-    positions: Array, triangles: IntArray, found: Hinges, edge: _CornerEdges
+    corners: Array, triangles: IntArray, found: Hinges, edge: _CornerEdges
 ) -> tuple[Array, npt.NDArray[np.int64]]:
     """The vertices around each hinge laid flat: (E, 8, 2) places and (E, 8) vertices.
 
     Axes along the edge, and across it from the first triangle to the second; the origin is the edge's middle. The
-    vertices are a, b, c, d, then those beyond bc, ca, ad, db, −1 where there is none."""
+    vertices are a, b, c, d, then those beyond bc, ca, ad, db, −1 where there is none. Each triangle has its own shape:
+    across a seam, two need not agree on where their common vertices lie."""
     a, b, c, d = found.corners.T
     vertex = np.full((len(a), 8), -1, np.int64)
     vertex[:, :4] = found.corners
     flat = np.zeros((len(a), 8, 2))
-    half = 0.5 * np.linalg.norm(positions[b] - positions[a], axis=1)
+    first, second = found.triangles.T
+    shape = lambda owner, *of: tuple(places(corners, triangles, owner, one) for one in of)  # noqa: E731
+    ends = shape(first, a, b)
+    half = 0.5 * np.linalg.norm(ends[1] - ends[0], axis=1)
     flat[:, 0, 0], flat[:, 1, 0] = -half, half
-    flat[:, 2] = _laid_beyond(positions, flat[:, 0], flat[:, 1], (a, b, c), -1.0)
-    flat[:, 3] = _laid_beyond(positions, flat[:, 0], flat[:, 1], (a, b, d), 1.0)
+    flat[:, 2] = _laid_beyond(shape(first, a, b, c), flat[:, 0], flat[:, 1], -1.0)
+    flat[:, 3] = _laid_beyond(shape(second, a, b, d), flat[:, 0], flat[:, 1], 1.0)
     for place, side, corner, (start, end) in (
         (4, 0, a, (1, 2)),
         (5, 0, b, (2, 0)),
@@ -146,25 +150,28 @@ def _unfold(
         (7, 1, a, (3, 1)),
     ):
         owner = found.triangles[:, side]
-        beyond = edge.across[owner, np.argmax(triangles[owner] == corner[:, None], axis=1)]
-        ends = vertex[:, start], vertex[:, end]
-        laid = _laid_beyond(positions, flat[:, start], flat[:, end], (*ends, np.maximum(beyond, 0)), 1.0)
+        own = np.argmax(triangles[owner] == corner[:, None], axis=1)
+        beyond = edge.across[owner, own]
+        other = found.triangles[np.maximum(edge.hinge[owner, own], 0), 1 - edge.second[owner, own].astype(int)]
+        there = shape(other, vertex[:, start], vertex[:, end], np.maximum(beyond, 0))
+        laid = _laid_beyond(there, flat[:, start], flat[:, end], 1.0)
         flat[:, place] = np.where(beyond[:, None] >= 0, laid, 0.0)
         vertex[:, place] = beyond
     return flat, vertex
 
 
-def _laid_beyond(
-    positions: Array, start: Array, end: Array, corners: tuple[npt.NDArray[np.integer], ...], side: float
-) -> Array:
-    """Flat place (E, 2) of the third corner of a triangle whose first two lie at start and end; side 1: to the left."""
-    first, second, third = (positions[index] for index in corners)
+def _laid_beyond(shape: tuple[Array, ...], start: Array, end: Array, side: float) -> Array:
+    """Flat place (E, 2) of the third corner of a triangle whose first two lie at start and end; side 1: to the left.
+
+    shape: (E, 3) of each of the three, at rest."""
+    first, second, third = shape
     length = np.linalg.norm(second - first, axis=1)
-    along = ((third - first) * (second - first)).sum(1) / length
-    away = np.linalg.norm(np.cross(second - first, third - first), axis=1) / length
-    direction = (end - start) / length[:, None]
-    left = np.column_stack([-direction[:, 1], direction[:, 0]])
-    return np.asarray(start + along[:, None] * direction + side * away[:, None] * left)
+    with np.errstate(divide="ignore", invalid="ignore"):  # of what lies beyond a border
+        along = ((third - first) * (second - first)).sum(1) / length
+        away = np.linalg.norm(np.cross(second - first, third - first), axis=1) / length
+        direction = (end - start) / length[:, None]
+        left = np.column_stack([-direction[:, 1], direction[:, 0]])
+        return np.asarray(start + along[:, None] * direction + side * away[:, None] * left)
 
 
 def _slope_jump(flat: Array) -> tuple[Array, Array]:

@@ -57,6 +57,8 @@ CLOTH_ARRAYS: dict[str, type] = {
     "pin_vertices": np.int32,
     "pin_targets": np.float64,
     "pin_weights": np.float32,
+    "seams": np.int32,
+    "rest_corners": np.float64,
     **{f"{PAINT}{name}": np.float32 for name in PAINTABLE},
 }
 
@@ -168,6 +170,7 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
                 "key": cloth.key,
                 "thickness": float(cloth.thickness),
                 "self_collision": bool(cloth.self_collision),
+                **sewing(cloth),
                 "material": plain(cloth.material),
                 **maxima(cloth.painted),
                 **series(cloth.keys),
@@ -186,6 +189,13 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
             for index, collider in enumerate(scene.colliders)
         ],
     }
+
+
+def sewing(cloth: Cloth) -> dict[str, float]:
+    """What is said of a cloth's threads: nothing where there are none, so that older jobs keep their digest."""
+    if cloth.seams is None:
+        return {}
+    return {"sewing_time": float(cloth.sewing_time), "sewing_force": float(cloth.sewing_force)}
 
 
 def begin_hash(kind: npt.DTypeLike, shape: tuple[int, ...]) -> Hash:
@@ -221,6 +231,8 @@ def cloth_arrays(cloth: Cloth) -> dict[str, Any]:
         "pin_vertices": pins and pins.vertices,
         "pin_targets": pins and pins.targets,
         "pin_weights": pins and pins.weights,
+        "seams": cloth.seams,
+        "rest_corners": cloth.rest_corners,
         **{f"{PAINT}{name}": painted.weights for name, painted in cloth.painted.items()},
     }
     return {
@@ -315,6 +327,8 @@ def _load_cloth(path: Path, entry: Mapping[str, Any]) -> Cloth:
             painted=painted,
             keys=keys_of(entry),
             pins=pins,
+            sewing_time=number(entry.get("sewing_time", Cloth.sewing_time)),
+            sewing_force=number(entry.get("sewing_force", Cloth.sewing_force)),
             **arrays,
         )
     except Exception as error:  # decoders of foreign bytes raise nearly everything
@@ -323,7 +337,7 @@ def _load_cloth(path: Path, entry: Mapping[str, Any]) -> Cloth:
 
 def _require_shapes(arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     """Of what `Scene.validate` takes as it is. Raises KeyError, ValueError."""
-    expected = {"warp": arrays["triangles"].shape}
+    expected = {"warp": arrays["triangles"].shape, "rest_corners": (len(arrays["triangles"]), 3, 3)}
     if "pin_vertices" in arrays:
         expected |= {"pin_vertices": (arrays["pin_vertices"].size,), "pin_weights": (arrays["pin_vertices"].size,)}
     if "world_to_object" in arrays:

@@ -21,22 +21,36 @@ struct contact_range {
     float offset, activation;  // ξ, d̂
 };
 
+// How far apart the two sides are along the mesh, across a seam that both are near: its sides belong together.
+FUNCTION float across_seam(const int *c, bool edges, const int *seam, const float *seam_distance)
+{
+    int sides = first_side(edges);
+    float least = 1e30f;
+    for (int i = 0; i < sides; ++i)
+        for (int j = sides; j < 4; ++j)
+            if (seam[c[i]] >= 0 && seam[c[i]] == seam[c[j]]) least = minimum(least, seam_distance[c[i]] + seam_distance[c[j]]);
+    return least;
+}
+
 // Thickness ξ and activation distance d̂ of a pair (docs/theory/method.md §6). Pairs of one cloth that are near in the rest mesh
 // get less: rest_share of their rest distance at most, so that a fine mesh does not push itself apart.
-// rest: rest positions of cloth (any value for colliders).
-FUNCTION contact_range range_of(const int *c, bool edges, const vec *rest, const int *object, const float *thickness,
-                                float activation_least, float rest_share)
+// rest: rest positions of cloth (any value for colliders). So do pairs across a seam, which keep at least seam_gap.
+FUNCTION contact_range range_of(const int *c, bool edges, const vec *rest, const int *piece, const float *thickness,
+                                const int *seam, const float *seam_distance, float seam_gap, float activation_least,
+                               float rest_share)
 {
     int sides = first_side(edges);
     contact_range range;
     range.offset = 0.5f * (side_thickness(c, 0, sides, thickness) + side_thickness(c, sides, 4, thickness));
     range.activation = maximum(activation_least, range.offset);
-    if (object[c[0]] == object[c[3]]) {
+    if (piece[c[0]] == piece[c[3]] && piece[c[0]] == piece[c[1]] && piece[c[0]] == piece[c[2]]) {
         vec p[4];
         load_corners(c, rest, p);
         float most = rest_share * closest_points(p, edges).distance;
         range.offset = minimum(range.offset, most), range.activation = minimum(range.activation, most);
     }
+    float most = seam_gap + rest_share * across_seam(c, edges, seam, seam_distance);
+    range.offset = minimum(range.offset, most), range.activation = minimum(range.activation, most);
     return range;
 }
 
@@ -46,8 +60,8 @@ FUNCTION contact_range range_of(const int *c, bool edges, const vec *rest, const
 // numbers that change evenly, so it is never less than at one of the ends. most_range: what no pair's range is beyond.
 // enough: more than this need not be known exactly.
 FUNCTION float room_of(const int *c, bool edges, const vec *x, const vec *x1, const int *free, const vec *rest,
-                       const int *object, const float *thickness, float activation_least, float rest_share,
-                       float most_range, float enough)
+                       const int *piece, const float *thickness, const int *seam, const float *seam_distance,
+                       float seam_gap, float activation_least, float rest_share, float most_range, float enough)
 {
     bool any = any_of(c, free);
     vec p[4], end[4], origin = x[c[0]], zero = make_vec(0.0f, 0.0f, 0.0f);
@@ -62,19 +76,21 @@ FUNCTION float room_of(const int *c, bool edges, const vec *x, const vec *x1, co
     vec n = direction(gap_vector(p, closest_points(p, edges).weight), zero);
     gap = maximum(gap, gap_on_the_way(n, from, to, edges, any) - rounding);
     if (gap - most_range > enough) return gap - most_range;
-    contact_range own = range_of(c, edges, rest, object, thickness, activation_least, rest_share);
+    contact_range own = range_of(c, edges, rest, piece, thickness, seam, seam_distance, seam_gap, activation_least,
+                                 rest_share);
     return gap - (1.0f + 1e-6f) * (own.offset + own.activation);
 }
 
 // near: 1 where there is no more room than `enough`.
 KERNEL void candidate_room(int i, const int *feature OF(2 * count), const int *corner OF(4 * count),
                            const vec *x OF(vertices), const vec *x1 OF(vertices), const int *free OF(vertices),
-                           const vec *rest OF(vertices), const int *object OF(vertices),
-                           const float *thickness OF(vertices), float activation_least, float rest_share,
-                           float most_range, float enough, float *room OF(count), int *near OF(count))
+                           const vec *rest OF(vertices), const int *piece OF(vertices),
+                           const float *thickness OF(vertices), const int *seam OF(vertices),
+                           const float *seam_distance OF(vertices), float seam_gap, float activation_least,
+                           float rest_share, float most_range, float enough, float *room OF(count), int *near OF(count))
 {
-    room[i] = room_of(corner + 4 * i, feature[2 * i] < 0, x, x1, free, rest, object, thickness, activation_least,
-                      rest_share, most_range, enough);
+    room[i] = room_of(corner + 4 * i, feature[2 * i] < 0, x, x1, free, rest, piece, thickness, seam, seam_distance, seam_gap,
+                      activation_least, rest_share, most_range, enough);
     near[i] = room[i] <= enough;
 }
 
@@ -84,8 +100,9 @@ KERNEL void candidate_room(int i, const int *feature OF(2 * count), const int *c
 KERNEL void candidate_nears(int i, const int *feature OF(2 * count), const int *corner OF(4 * count),
                             const float *room OF(count), const float *stray OF(vertices), const vec *x OF(vertices),
                             const vec *x1 OF(vertices), const int *free OF(vertices), const vec *rest OF(vertices),
-                            const int *object OF(vertices), const float *thickness OF(vertices), float activation_least,
-                            float rest_share, float most_range, int *nears OF(count))
+                            const int *piece OF(vertices), const float *thickness OF(vertices),
+                            const int *seam OF(vertices), const float *seam_distance OF(vertices), float seam_gap,
+                            float activation_least, float rest_share, float most_range, int *nears OF(count))
 {
     const int *c = corner + 4 * i;
     bool edges = feature[2 * i] < 0;
@@ -93,7 +110,8 @@ KERNEL void candidate_nears(int i, const int *feature OF(2 * count), const int *
     if (edges) first = maximum(first, other);
     else second = maximum(second, other);
     nears[i] = !(room[i] > (1.0f + 1e-6f) * (first + second)) &&
-               room_of(c, edges, x, x1, free, rest, object, thickness, activation_least, rest_share, most_range, 0.0f) <= 0.0f;
+               room_of(c, edges, x, x1, free, rest, piece, thickness, seam, seam_distance, seam_gap, activation_least, rest_share,
+                       most_range, 0.0f) <= 0.0f;
 }
 
 // Candidate `kept[i]` of one list becomes number first + i of another.
@@ -110,15 +128,17 @@ KERNEL void candidate_taken(int i, const int *kept OF(count), int first, const i
 // The pairs' corners, features, and what ranges they have. kept: which candidates.
 KERNEL void pair_thickness(int i, const int *kept OF(count), const int *feature_in OF(2 * found),
                            const int *corner_in OF(4 * found), const vec *rest OF(vertices),
-                           const int *object OF(vertices), const float *thickness OF(vertices), float activation_least,
-                           float rest_share, int *feature OF(2 * count), int *corner OF(4 * count),
+                           const int *piece OF(vertices), const float *thickness OF(vertices),
+                           const int *seam OF(vertices), const float *seam_distance OF(vertices), float seam_gap,
+                           float activation_least, float rest_share, int *feature OF(2 * count), int *corner OF(4 * count),
                            float *offset OF(count), float *activation OF(count))
 {
     int from = kept[i];
     const int *c = corner_in + 4 * from;
     for (int k = 0; k < 4; ++k) corner[4 * i + k] = c[k];
     feature[2 * i] = feature_in[2 * from], feature[2 * i + 1] = feature_in[2 * from + 1];
-    contact_range range = range_of(c, feature[2 * i] < 0, rest, object, thickness, activation_least, rest_share);
+    contact_range range = range_of(c, feature[2 * i] < 0, rest, piece, thickness, seam, seam_distance, seam_gap,
+                                   activation_least, rest_share);
     offset[i] = range.offset, activation[i] = range.activation;
 }
 

@@ -21,6 +21,8 @@ ARRAYS = {
     "pin_vertices": "its pin group has changed",
     "pin_targets": "its pins move otherwise",
     "pin_weights": "the weights of its pin group have changed",
+    "seams": "its sewing edges have changed",
+    "rest_corners": "its pattern has changed",
     **{f"painted_{name}": f"where its {name.replace('_', ' ')} is painted has changed" for name in PAINTABLE},
 }
 NOT_THE_RESULT = frozenset({"backend", "name", "key", "arrays", "keys", "material", "painted"})

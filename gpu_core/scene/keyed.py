@@ -18,6 +18,8 @@ from .scene import Cloth, Collider, Keys, Painted, Scene
 
 Item = TypeVar("Item", Cloth, Collider)
 
+OF_CLOTH = ("thickness", "sewing_force")  #: numbers of a cloth that are none of its material
+
 
 def at(scene: Scene, frame: float) -> Scene:
     """The scene with the numbers of a moment, and without keys. frame: between those of the range."""
@@ -74,7 +76,7 @@ def _cloth(cloth: Cloth, when: float) -> Cloth:
     painted = {
         name: Painted(entry.weights, values.pop(f"{name}_max", entry.maximum)) for name, entry in cloth.painted.items()
     }
-    own = {name: values.pop(name) for name in ("thickness",) if name in values}
+    own = {name: values.pop(name) for name in OF_CLOTH if name in values}
     return _with(cloth, {**own, "painted": painted, "material": replace(cloth.material, **values)})
 
 

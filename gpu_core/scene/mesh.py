@@ -106,5 +106,17 @@ def hinges(triangles: IntArray) -> Hinges:
 
 
 def triangle_areas(positions: npt.NDArray[np.floating], triangles: IntArray) -> npt.NDArray[np.float64]:
-    a, b, c = (positions[triangles[:, k]] for k in range(3))
+    return corner_areas(positions[triangles])
+
+
+def corner_areas(corners: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    """(T,) of triangles (T, 3, 3)."""
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
     return np.asarray(0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1))
+
+
+def places(
+    corners: npt.NDArray[np.floating], triangles: IntArray, owner: npt.NDArray[Any], vertex: npt.NDArray[Any]
+) -> npt.NDArray[np.float64]:
+    """(K, 3) where the corners (T, 3, 3) of the triangles `owner` (K,) that are these vertices (K,) lie."""
+    return np.asarray(corners[owner, np.argmax(triangles[owner] == vertex[:, None], axis=1)], np.float64)

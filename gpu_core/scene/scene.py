@@ -104,8 +104,18 @@ class Cloth:
         default_factory=dict
     )  #: of the material's numbers, thickness, and `bend_max` where bend is painted
     self_collision: bool = True  #: with itself; with all else it always collides
+    seams: IntArray | None = None  #: (S, 2) vertices that threads pull together and hold
+    sewing_time: float = 1.0  #: s from the start until the threads have pulled the seams closed
+    sewing_force: float = 5.0  #: most that one thread pulls with, N
     world_to_object: Array | None = None  #: (F or 1, 4, 4) from world to the space the cache is written in
     key: str = ""  #: file name stem of the cache; name is used where empty
+    #: (T, 3, 3) m, the triangles' shapes without stress where those are of no one sheet: a pattern, or a sewn cloth
+    rest_corners: npt.NDArray[np.float64] | None = None
+
+    @property
+    def patterns(self) -> npt.NDArray[np.float64]:
+        """(T, 3, 3) the corners of each triangle without stress, m."""
+        return self.rest_positions[self.triangles] if self.rest_corners is None else self.rest_corners
 
     @property
     def cache_key(self) -> str:
@@ -221,13 +231,17 @@ def _validate_cloth(cloth: Cloth, settings: Settings) -> None:
     _require_places(cloth.name, cloth.rest_positions, "the rest position of vertex")
     _require_places(cloth.name, cloth.positions, "the position of vertex")
     _refuse_loose_vertices(cloth)
+    if cloth.rest_corners is not None:
+        _require_places(cloth.name, cloth.rest_corners.reshape(-1, 3), "the pattern of corner")
     _refuse_zero_area(cloth)
     _refuse_non_manifold(cloth)
     _require_number(cloth.name, "thickness", cloth.thickness)
     for key, painted in cloth.painted.items():
         _validate_painted(cloth.name, key, painted, len(cloth.positions))
     maxima = [f"{key}_max" for key in cloth.painted]
-    _validate_keys(cloth.name, cloth.keys, (*vars(cloth.material), "thickness", *maxima), settings)
+    _validate_keys(cloth.name, cloth.keys, (*vars(cloth.material), "thickness", "sewing_force", *maxima), settings)
+    if cloth.seams is not None:
+        _validate_seams(cloth, cloth.seams)
     if cloth.velocities is not None:
         if cloth.velocities.shape != cloth.positions.shape:
             raise SceneError(cloth.name, "velocities do not match the vertices", "Give one velocity per vertex")
@@ -307,6 +321,19 @@ def _validate_pins(name: str, pins: Pins, vertices: int, settings: Settings) -> 
         raise SceneError(name, "a pin weight is outside (0, 1]", "Assign weights between 0 and 1")
 
 
+def _validate_seams(cloth: Cloth, seams: IntArray) -> None:
+    name, vertices = cloth.name, len(cloth.positions)
+    for key, value in (("sewing time", cloth.sewing_time), ("sewing force", cloth.sewing_force)):
+        if not (np.isfinite(value) and value >= 0.0):
+            raise SceneError(name, f"the {key} is {value}", f"Set the {key} to 0 or more")
+    if seams.ndim != 2 or seams.shape[1] != 2:
+        raise SceneError(name, "seams must be (threads, 2)", "Export the object again")
+    if len(seams) and (seams.min() < 0 or seams.max() >= vertices):
+        raise SceneError(name, "a sewing thread names a vertex that does not exist", "Sew the edges again")
+    if len(seams) and (seams[:, 0] == seams[:, 1]).any():
+        raise SceneError(name, "a sewing thread joins a vertex to itself", "Sew the edges again")
+
+
 def _require_frames(name: str, array: npt.NDArray[np.generic], settings: Settings, what: str) -> None:
     if array.shape[0] not in (1, settings.frames):
         raise SceneError(
@@ -359,7 +386,7 @@ def _refuse_loose_vertices(cloth: Cloth) -> None:
 
 
 def _refuse_zero_area(cloth: Cloth) -> None:
-    a, b, c = (cloth.rest_positions[cloth.triangles[:, k]] for k in range(3))
+    a, b, c = (cloth.patterns[:, k] for k in range(3))
     area = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
     longest = np.maximum.reduce(
         [np.linalg.norm(b - a, axis=1), np.linalg.norm(c - b, axis=1), np.linalg.norm(a - c, axis=1)]

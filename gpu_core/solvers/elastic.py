@@ -16,6 +16,7 @@ from ..elasticity.choices import ElasticityChoices
 from ..elasticity.energies import ENERGIES
 from ..elasticity.energy import LinearSystem
 from ..elasticity.membrane import MembraneEnergy
+from ..elasticity.seam import SeamEnergy
 from ..elasticity.sheet import Sheet
 
 STILL_AIR = 0.5  #: m/s, u of the drag at small amplitudes: plates of 0.2 m that move at 0.03–0.1 m/s give 0.6–1.2
@@ -55,6 +56,7 @@ class Elastic:
         self.external = any(energy.external for energy in self.energies)  #: cloth is held by more than pins and contact
         self.membrane = next(energy for energy in self.energies if isinstance(energy, MembraneEnergy))
         self.bending = next(energy for energy in self.energies if isinstance(energy, BendingEnergy))
+        self.seam = next(energy for energy in self.energies if isinstance(energy, SeamEnergy))
         self.membrane.hardest_excess = choices.hardening * strain_excess
         self.inertia, self.free = backend.array(assembly.mass / step**2), backend.array(assembly.free)
         self.drag = backend.array(assembly.drag)

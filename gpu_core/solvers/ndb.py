@@ -253,6 +253,9 @@ class Ndb:
             held[vertices, :3] = targets
             self.elastic.pin_target[:] = self.backend.array(held)
 
+    def sew(self, seconds: float) -> None:
+        self.elastic.seam.shorten(seconds)
+
     def pull(self, stiffness: npt.NDArray[Any]) -> None:
         system = self.iterations.system
         assert isinstance(system, NewtonStep)
@@ -312,7 +315,7 @@ def _proximity(space: SceneSpace, backend: Backend, thickness: Array, activation
     rest[: space.cloth_vertices, :3] = space.rest
     return Proximity(
         backend, space.surface, start[:, :3], backend.array(rest), thickness,
-        min(activation, EDGE_SHARE * space.edge), space.edge, space.self_collision,
+        min(activation, EDGE_SHARE * space.edge), space.edge, space.self_collision, space.seams,
     )  # fmt: skip
 
 

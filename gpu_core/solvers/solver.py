@@ -88,5 +88,8 @@ class Solver(Protocol):
     def hold(self, vertices: npt.NDArray[Any], targets: npt.NDArray[Any]) -> None:
         """Soft pins and pulls of `vertices` (G,) go to `targets` (G, 3), m, from the next step on."""
 
+    def sew(self, seconds: float) -> None:
+        """The next step ends so long after the simulation's start, s: the threads of seams are as long as then."""
+
     def pull(self, stiffness: npt.NDArray[Any]) -> None:
         """Springs (N,) besides those of the soft pins, N/m, in place of the last call's."""

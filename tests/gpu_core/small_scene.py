@@ -43,6 +43,18 @@ def ball(radius: float):
     return vertices, np.array(triangles, np.int32)
 
 
+def sewn_tube(side: int, frames: int) -> Scene:
+    """Two panels of 20 cm, 20 cm apart, upright, whose sides are to be sewn in half a second. No gravity."""
+    flat, triangles = sheet(side, 0.2)
+    upright, count = flat[:, [0, 2, 1]], side * side
+    start = np.concatenate([upright - [0, 0.1, 0], upright + [0, 0.1, 0]])
+    faces = np.concatenate([triangles, triangles[:, ::-1] + count]).astype(np.int32)
+    sides = np.flatnonzero((flat[:, 0] < 1e-9) | (flat[:, 0] > 0.2 - 1e-9))
+    seams = np.column_stack([sides, sides + count]).astype(np.int32)
+    cloth = Cloth("Tube", faces, start, start, Material(), seams=seams, sewing_time=0.5)
+    return Scene((cloth,), (), Settings(frame_end=frames, gravity=(0.0, 0.0, 0.0)))
+
+
 def small_scene(frames: int = 6, side: int = 10) -> Scene:
     """side × side vertices, 30 cm, above a ball; the cache is written in a space that turns with the frames."""
     vertices, triangles = sheet(side, 0.3)
@@ -90,6 +102,10 @@ def full_scene() -> Scene:
         velocities=np.full((count, 3), 0.25),
         warp=np.tile([0.0, 1.0, 0.0], (len(first.triangles), 1)),
         world_to_object=None,
+        seams=np.int32([[1, 14]]),
+        sewing_time=2.0,
+        sewing_force=0.5,
+        rest_corners=first.rest_positions[first.triangles],
     )
     moving = replace(collider, name="Moving", positions=np.repeat(collider.positions, 3, axis=0) + np.float32(0.5))
     second = replace(painted(second), keys={"bend": np.array([5e-6, 6e-6]), "bend_max": np.array([1e-5, 2e-5, 3e-5])})

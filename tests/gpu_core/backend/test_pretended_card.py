@@ -25,6 +25,7 @@ from taffeta.gpu_core.files.cache import frames_path
 from taffeta.gpu_core.files.job import save
 from taffeta.gpu_core.live.live import Live
 from taffeta.gpu_core.scene.fabrics import COTTON
+from taffeta.gpu_core.scene.scene import Settings
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.gpu_core.solvers.parameters import NdbParameters, paper, preset
 from taffeta.tests.gpu_core.backend.conftest import CARD
@@ -32,6 +33,7 @@ from taffeta.tests.gpu_core.small_scene import (
     assert_frames_are_free_of_intersections,
     full_scene,
     painted,
+    sewn_tube,
     small_scene,
 )
 from taffeta.tests.gpu_core.swinging import swinging
@@ -83,6 +85,7 @@ SCENES = {
     "constant matrix": (small_scene(8, 10), 3, CONSTANT),
     "constant matrix, Jacobi": (small_scene(8, 8), 3, CONSTANT.replaced(relaxation="jacobi")),
     "subspace, then Newton": (small_scene(8, 10), 5, preset("subspace")),
+    "a tube that is sewn": (replace(sewn_tube(4, 16), settings=Settings(frame_end=16, step_rate=96.0)), 15, None),
     "no multilevel": (small_scene(8, 8), 3, CHOICES.replaced(multilevel=False)),
     "PD with IPC": (of_solver(small_scene(4, 6), "pd_ipc"), 2, None),
 }

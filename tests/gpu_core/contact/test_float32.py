@@ -161,9 +161,10 @@ def room_of(queries: Queries, reach: float, free: int, enough: float):
     frees = np.full(len(x), free, np.int32)
     apart = np.arange(len(x), dtype=np.int32)  # each corner is an object of its own
     cpu.launch(
-        "candidate_room", pairs.count, **both_sides(pairs), x=x, x1=x1, free=frees, rest=x, object=apart,
+        "candidate_room", pairs.count, **both_sides(pairs), x=x, x1=x1, free=frees, rest=x, piece=apart,
         thickness=np.full(len(x), reach / 2, np.float32), activation_least=0.0, rest_share=0.3, most_range=reach,
-        enough=enough, room=room, near=np.zeros(len(room), np.int32),
+        enough=enough, room=room, near=np.zeros(len(room), np.int32), seam=0 * apart - 1, seam_distance=np.zeros(
+        len(x), np.float32), seam_gap=0.0,
     )  # fmt: skip
     return room
 
@@ -221,8 +222,8 @@ def test_no_candidate_is_passed_over_that_strays_into_reach(free):
     x, apart = as_vectors(queries.p), np.arange(4 * count, dtype=np.int32)
     cpu.launch(  # a range beyond all of them: what is passed over is so for its strays
         "candidate_nears", count, **both_sides(pairs), room=room, stray=np.ravel(stray), x=x, x1=x, free=0 * apart,
-        rest=x, object=apart, thickness=np.full(4 * count, 1e9, np.float32), activation_least=0.0, rest_share=0.3,
-        most_range=1e9, nears=nears,
+        rest=x, piece=apart, thickness=np.full(4 * count, 1e9, np.float32), activation_least=0.0, rest_share=0.3,
+        most_range=1e9, nears=nears, seam=0 * apart - 1, seam_distance=np.zeros(4 * count, np.float32), seam_gap=0.0,
     )  # fmt: skip
     truth, entered = Truth(queries), np.zeros(count, bool)
     sides = np.where(queries.edges[:, None], [[1, 1, -1, -1]], [[1, -1, -1, -1]])[..., None]

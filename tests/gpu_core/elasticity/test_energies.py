@@ -32,9 +32,10 @@ MATERIAL = replace(COTTON.material, stretch_warp=10.0, stretch_weft=8.0, shear=3
 
 @pytest.fixture
 def rough():
-    """(two cloths' assembly, (N, 3) stretched, bent and folded)."""
+    """(two cloths' assembly, with threads, and (N, 3) stretched, bent and folded)."""
     points, triangles = sheet(7, 0.2)
-    cloths = tuple(Cloth(name, triangles, points, points, MATERIAL) for name in ("One", "Other"))
+    threads = np.int32([[0, 6], [7, 41]])
+    cloths = tuple(Cloth(name, triangles, points, points, MATERIAL, seams=threads) for name in ("One", "Other"))
     rng = np.random.default_rng(4)
     x = np.concatenate([points * 1.03, points * 0.98 + [0.5, 0.0, 0.0]]) + rng.normal(size=(98, 3)) * 4e-3
     return assemble(cloths, 1 / 192), x

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The seams of a scene while it is simulated: threads first, then one vertex for each that they have brought together.
+
+A thread can bring two vertices near each other, but contact keeps them apart, and cloth bends freely there. So once a
+seam is closed its vertices become one, between two frames, and the simulation goes on with a mesh that knows no seam
+(docs/theory/sewing.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from .contact.tangles import tangles
+from .scene.arrays import Array, IntArray
+from .scene.scene import Scene
+from .scene.seams import mean_of, welded
+from .scene_space import surface_of
+
+NEAR = 0.5  #: of a cloth's thickness: no farther apart are vertices that become one
+
+
+class Sewing:
+    """What of a scene's seams is closed. `scene` is the one to simulate."""
+
+    def __init__(self, scene: Scene) -> None:
+        """scene: with its seams open."""
+        self.original = self.scene = scene
+        self.done = np.zeros(sum(len(c.seams) for c in scene.cloths if c.seams is not None), bool)  #: (S,) of all
+        self.vertex_of: list[IntArray] = [np.arange(len(cloth.positions), dtype=np.int32) for cloth in scene.cloths]
+
+    def weld(self, done: npt.NDArray[np.bool_]) -> None:
+        """These threads (S,) are closed."""
+        cloths, first = list(self.original.cloths), 0
+        for k, cloth in enumerate(cloths):
+            if cloth.seams is None:
+                continue
+            own = slice(first, first + len(cloth.seams))
+            first = own.stop
+            if done[own].any():
+                result = welded(cloth, done[own], self.done[own])
+                cloths[k], self.vertex_of[k] = result.cloth, result.vertex_of
+                done[own] = result.done
+        self.done, self.scene = done, replace(self.original, cloths=tuple(cloths))
+
+    def closing(self, positions: Sequence[Array], seconds: float) -> npt.NDArray[np.bool_]:
+        """(S,) the threads that are closed, or may be now. positions: (N, 3) of each original cloth, m."""
+        near = [self.done[:0]]
+        for cloth, places in zip(self.original.cloths, positions, strict=True):
+            if cloth.seams is not None:
+                apart = np.linalg.norm(places[cloth.seams[:, 1]] - places[cloth.seams[:, 0]], axis=1)
+                near.append((apart <= NEAR * cloth.thickness) & (seconds >= cloth.sewing_time))
+        return self.done | np.concatenate(near)
+
+    def clear(self, positions: Sequence[Array], done: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Of these threads (S,), those that can be closed at these places without a crossing."""
+        while (done != self.done).any():
+            tried = Sewing(self.original)
+            tried.done = self.done
+            tried.weld(done.copy())
+            surface = surface_of(replace(tried.scene, colliders=()))
+            crossed, new = np.zeros((2, surface.vertices), bool)
+            places = self._numbered(tried.vertex_of)
+            new[places[tried.done & ~self.done]] = True
+            found = tangles(np.concatenate(tried.joined(positions)), surface).corners
+            crossed[found[new[found].any(axis=1)]] = True
+            if not crossed.any():
+                return tried.done
+            done = tried.done & (self.done | ~crossed[places].any(axis=1))
+        return self.done
+
+    def _numbered(self, vertex_of: Sequence[IntArray]) -> IntArray:
+        """(S, 2) the ends of all threads, as vertices of all cloths that these numbers make."""
+        ends, first = [np.zeros((0, 2), np.int32)], 0
+        for cloth, of in zip(self.original.cloths, vertex_of, strict=True):
+            if cloth.seams is not None:
+                ends.append(of[cloth.seams] + first)
+            first += int(of.max()) + 1
+        return np.concatenate(ends).astype(np.int32)
+
+    def number(self, vertices: IntArray) -> IntArray:
+        """(G,) of vertices (G,) of all original cloths, among those that are simulated."""
+        first = np.cumsum([0, *(int(of.max()) + 1 for of in self.vertex_of[:-1])])
+        return np.concatenate([of + at for of, at in zip(self.vertex_of, first, strict=True)])[vertices]
+
+    def apart(self, values: Sequence[Array]) -> list[Array]:
+        """(N, …) of each original cloth, from those that are simulated."""
+        return [of[vertices] for of, vertices in zip(values, self.vertex_of, strict=True)]
+
+    def joined(self, values: Sequence[Array]) -> list[Array]:
+        """(N′, …) of each cloth that is simulated, from the original ones."""
+        return [mean_of(of, vertices) for of, vertices in zip(values, self.vertex_of, strict=True)]
