@@ -66,13 +66,14 @@ def mesh(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> tuple[Array,
         points = mesh_arrays.positions(evaluated)
         triangles = mesh_arrays.triangles(evaluated)
         world = to_world(points, matrix)
-    if any(entry.show_viewport for entry in list(item.modifiers)[modifier.place(item) + 1 :]):
+    after = list(item.modifiers)[modifier.place(item) + 1 :]
+    if item.taffeta.cloth.sewing or any(entry.show_viewport for entry in after):
         world, triangles = _merged(world, triangles)
     return world, triangles
 
 
 def _merged(points: Array, triangles: IntArray) -> tuple[Array, IntArray]:
-    """Modifiers leave seams of two vertices in one place, which do not cross for it."""
+    """Modifiers, and threads, leave seams of two vertices in one place, which do not cross for it."""
     places, inverse = np.unique(points, axis=0, return_inverse=True)
     merged = inverse.reshape(-1)[triangles]
     whole = (merged[:, 0] != merged[:, 1]) & (merged[:, 1] != merged[:, 2]) & (merged[:, 2] != merged[:, 0])

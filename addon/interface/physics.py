@@ -7,7 +7,7 @@ import textwrap
 
 import bpy
 
-from ..scene import painted
+from ..scene import painted, pattern
 from ..scene.bodies import carries
 from .fabric_presets import TAFFETA_PT_fabric_presets
 from .paint_operators import LAYER
@@ -81,6 +81,26 @@ class TAFFETA_PT_shape(ClothPanel, bpy.types.Panel):
         layout.prop(cloth, "pin_group")
         if cloth.pin_group and not painted.exists(item, cloth.pin_group):
             message(layout, context, f"There is no vertex group or attribute “{cloth.pin_group}”", "ERROR")
+        layout.separator()
+        layout.prop(cloth, "pattern_map", icon="GROUP_UVS")
+        if cloth.pattern_map:
+            layout.prop(cloth, "pattern_scale_shown")
+            if not pattern.may_exist(item):
+                message(layout, context, f"There is no UV map “{cloth.pattern_map}”", "ERROR")
+
+
+class TAFFETA_PT_sewing(ClothPanel, bpy.types.Panel):
+    bl_label = "Sewing"
+    bl_parent_id = "TAFFETA_PT_shape"
+
+    def draw_header(self, context: bpy.types.Context) -> None:
+        self.layout.prop(context.object.taffeta.cloth, "sewing", text="")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, cloth = property_column(self), context.object.taffeta.cloth
+        layout.active = cloth.sewing
+        layout.prop(cloth, "sewing_time")
+        layout.prop(cloth, "sewing_force")
 
 
 class TAFFETA_PT_painted(ClothPanel, bpy.types.Panel):
@@ -133,6 +153,7 @@ CLASSES = (
     TAFFETA_PT_fabric,
     TAFFETA_PT_stiffness,
     TAFFETA_PT_shape,
+    TAFFETA_PT_sewing,
     TAFFETA_PT_collisions,
     TAFFETA_PT_painted,
     TAFFETA_PT_collider,

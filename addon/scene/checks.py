@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from . import keyed, modifier, painted, retiming
+from . import keyed, modifier, painted, pattern, retiming
 from . import mesh as mesh_arrays
 from .bodies import carries
 from .gather import Members
@@ -91,6 +91,9 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
     group = cloth.taffeta.cloth.pin_group
     if group and not painted.exists(cloth, group):
         yield Trouble(cloth.name, f"there is no vertex group or attribute “{group}” to pin", "PINS")
+    name = cloth.taffeta.cloth.pattern_map
+    if name and not pattern.may_exist(cloth):
+        yield Trouble(cloth.name, f"there is no UV map “{name}” for its pattern", "PATTERN")
     for name, group in painted.groups(cloth).items():
         if not painted.exists(cloth, group):
             text = f"there is no vertex group or attribute “{group}” for its {painted.PAINTED[name].label.lower()}"
@@ -130,9 +133,11 @@ def _of_mesh(cloth: bpy.types.Object) -> Iterator[Trouble]:
     if vertices:
         text = f"{vertices} loose {'vertex stays' if vertices == 1 else 'vertices stay'} where they are"
         yield Trouble(cloth.name, text, "LOOSE", True)
-    if edges:
-        text = f"{edges} {'edge has' if edges == 1 else 'edges have'} no face: sewing is not simulated"
-        yield Trouble(cloth.name, text, "LOOSE", True)
+    if edges and not cloth.taffeta.cloth.sewing:
+        text = f"{edges} {'edge has' if edges == 1 else 'edges have'} no face"
+        yield Trouble(cloth.name, f"{text}: Sewing is off", "SEW", True)
+    if cloth.taffeta.cloth.sewing and not edges:
+        yield Trouble(cloth.name, "Sewing is on, but every edge has a face", notice=True)
     if len(cloth.data.vertices) < FEW and not any(
         entry.type not in modifier.KEEPS_VERTICES for entry in cloth.modifiers
     ):

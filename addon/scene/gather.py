@@ -217,6 +217,7 @@ def gather_numbers(
             "key": key,
             "thickness": numbers["thickness"],
             "self_collision": item.taffeta.cloth.self_collision,
+            **_sewing(item, numbers),
             "material": plain(material(numbers)),
             **({"painted": maxima} if maxima else {}),
             **changing,
@@ -237,6 +238,13 @@ def gather_numbers(
             *(of_body_now(item.name, item, "cloth") for item in players),
         ],
     }
+
+
+def _sewing(item: bpy.types.Object, numbers: Mapping[str, Any]) -> dict[str, float]:
+    """As `job.describe` says it."""
+    if not item.taffeta.cloth.sewing:
+        return {}
+    return {"sewing_time": number(item.taffeta.cloth.sewing_time), "sewing_force": numbers["sewing_force"]}
 
 
 @contextmanager

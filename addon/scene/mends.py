@@ -34,6 +34,14 @@ def paint(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
             setattr(item.taffeta.cloth, f"{name}_group", "")
 
 
+def pattern(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    item.taffeta.cloth.pattern_map = ""
+
+
+def sew(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    item.taffeta.cloth.sewing = True
+
+
 def collider(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     item.taffeta.role = "COLLIDER"
 
@@ -85,6 +93,8 @@ MENDS: dict[str, tuple[str, Callable[[bpy.types.Scene, bpy.types.Object], None]]
     "ENABLE": ("Enable in Viewport", enable),
     "PINS": ("Clear Pin Group", pins),
     "PAINT": ("Clear Group", paint),
+    "PATTERN": ("Clear Pattern", pattern),
+    "SEW": ("Sew Them", sew),
     "COLLIDER": ("Make Collider", collider),
     "BLENDER_CLOTH": ("Remove Blender's Cloth", blender_cloth),
     "AFTER_CACHE": ("Move behind the Cache", after_cache),

@@ -23,6 +23,21 @@ def triangles(mesh: bpy.types.Mesh) -> IntArray:
     return _loop_triangles(mesh, "vertices")
 
 
+def loose_edges(mesh: bpy.types.Mesh) -> IntArray:
+    """(S, 2) the vertices of edges that no face has."""
+    ends, of_faces = np.empty((len(mesh.edges), 2), np.int32), np.empty(len(mesh.loops), np.int32)
+    mesh.edges.foreach_get("vertices", ends.reshape(-1))
+    mesh.loops.foreach_get("edge_index", of_faces)
+    return np.delete(ends, np.unique(of_faces), axis=0)
+
+
+def corner_places(mesh: bpy.types.Mesh, layer: bpy.types.MeshUVLoopLayer) -> Array:
+    """(T, 3, 2) where the corners of `triangles(mesh)` are in a UV map."""
+    uv = np.empty((len(layer.uv), 2), np.float32)
+    layer.uv.foreach_get("vector", uv.reshape(-1))
+    return uv.astype(np.float64)[_loop_triangles(mesh, "loops")]
+
+
 def faces(mesh: bpy.types.Mesh) -> tuple[IntArray, IntArray]:
     """(corners of each face (F,), the vertex of each corner (L,)), face after face."""
     sizes, corners = np.empty(len(mesh.polygons), np.int32), np.empty(len(mesh.loops), np.int32)
@@ -54,9 +69,7 @@ def warp_directions(mesh: bpy.types.Mesh, points: Array) -> Array | None:
     layer = mesh.uv_layers.active
     if layer is None or len(layer.uv) == 0:
         return None
-    uv = np.empty((len(layer.uv), 2), np.float32)
-    layer.uv.foreach_get("vector", uv.reshape(-1))
-    corner = uv.astype(np.float64)[_loop_triangles(mesh, "loops")]
+    corner = corner_places(mesh, layer)
     first_uv, second_uv = corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]
     place = points[triangles(mesh)]
     first, second = place[:, 1] - place[:, 0], place[:, 2] - place[:, 0]

@@ -66,6 +66,11 @@ def _set_stretch(cloth: ClothProperties, value: float) -> None:
     cloth.stretch_warp = cloth.stretch_weft = value
 
 
+def _uv_maps(cloth: ClothProperties, _context: bpy.types.Context, text: str) -> list[str]:
+    data = cloth.id_data.data
+    return [layer.name for layer in data.uv_layers] if isinstance(data, bpy.types.Mesh) else []
+
+
 class ClothProperties(bpy.types.PropertyGroup):
     """The fabric of one cloth object; names and units as `gpu_core.scene.scene.Material` and `Cloth`."""
 
@@ -253,6 +258,57 @@ class ClothProperties(bpy.types.PropertyGroup):
         "Pin Group",
         "Vertices of this group, or with this float attribute, follow the animated mesh: weight 1 holds them, less "
         "pulls them",
+    )
+    sewing: BoolProperty(
+        name="Sewing",
+        description="Edges without a face are threads: they pull their two vertices together and sew them to one",
+        default=False,
+        options=UNKEYED,
+    )
+    sewing_time: FloatProperty(
+        name="Closing Time",
+        description="How long the threads take to pull the seams closed. Short times can tangle panels that lie far "
+        "apart",
+        default=Cloth.sewing_time,
+        min=0.0,
+        soft_max=4.0,
+        precision=2,
+        step=10,
+        subtype="TIME_ABSOLUTE",
+        unit="TIME_ABSOLUTE",
+        options=UNKEYED,
+    )
+    sewing_force: FloatProperty(
+        name="Max Sewing Force (N)",
+        description="The most that one thread pulls with; 0 lets go",
+        default=Cloth.sewing_force,
+        min=0.0,
+        soft_max=20.0,
+        precision=2,
+        step=10,
+        options=KEYED,
+    )
+    pattern_map: StringProperty(
+        name="Pattern UV Map",
+        description="UV map with the panels as they were cut, flat: the shape without stress. Empty: the mesh itself",
+        search=_uv_maps,
+        search_options={"SUGGESTION"},
+        options=UNKEYED,
+    )
+    pattern_scale_shown: shown_length(
+        "pattern_scale_shown",
+        "Pattern Scale",
+        "Length of one unit of the pattern's UV map; 0 gives the pattern the area of the mesh",
+        10.0,
+    )
+    pattern_scale: FloatProperty(
+        name="Pattern Scale (m)",
+        description="Length of one unit of the pattern's UV map; 0 gives the pattern the area of the mesh",
+        default=0.0,
+        min=0.0,
+        soft_max=10.0,
+        precision=4,
+        options=UNKEYED,
     )
     cache_key: StringProperty(
         name="Cache Key",

@@ -13,12 +13,12 @@ import numpy as np
 from ...gpu_core.files.frame_spool import FrameSeries, FrameSpool
 from ...gpu_core.scene.arrays import Array, FloatArray, IntArray
 from ...gpu_core.scene.scene import Cloth, Collider, Material, Painted, Pins, SceneError, Settings
-from . import frozen_shape, modifier, painted, triangulation
+from . import frozen_shape, modifier, painted, pattern, triangulation
 from . import mesh as mesh_arrays
 from .bodies import Body
 from .cuts import Cuts
 from .painted import PAINTED, Weights
-from .sampled import SURFACE, Samples, of_cloth
+from .sampled import SURFACE, Samples, number, of_cloth
 
 
 class Reader(ABC):
@@ -76,7 +76,7 @@ class ClothReader(Reader):
             )
         self.key = key
         self.world_to_object = spool.begin(settings.frames)
-        self._cut: tuple[IntArray, Array | None] | None = None
+        self._cut: tuple[IntArray, Array | None, Array | None] | None = None
         self.numbers = Samples(of_cloth(item))
 
     def _prepare(self, depsgraph: bpy.types.Depsgraph, frame: int) -> None:
@@ -87,7 +87,8 @@ class ClothReader(Reader):
             depsgraph.update()
             with evaluated_mesh(self.body, depsgraph, frame) as (mesh, matrix):
                 points = to_world(mesh_arrays.positions(mesh), matrix)
-                self._cut = mesh_arrays.triangles(mesh), mesh_arrays.warp_directions(mesh, points)
+                warp = mesh_arrays.warp_directions(mesh, points)
+                self._cut = mesh_arrays.triangles(mesh), warp, pattern.corners(self.item, mesh, points)
         depsgraph.update()
 
     def _read_start(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None:
@@ -98,9 +99,16 @@ class ClothReader(Reader):
         self.start = self.rest.copy() if start is None else to_world(start, matrix)
         triangles, self.warp = mesh_arrays.triangles(mesh), mesh_arrays.warp_directions(mesh, self.rest)
         if self._cut is not None:
-            triangles, sequence = triangulation.order(self._cut[0], triangles)
-            self.warp = None if self._cut[1] is None else self._cut[1][sequence]
+            cut, warp, corners = self._cut
+            triangles, sequence = triangulation.order(cut, triangles)
+            self.warp = None if warp is None else warp[sequence]
+            known = None if corners is None else (cut[sequence], corners[sequence])
+        else:
+            corners = pattern.corners(self.item, mesh, self.rest)
+            known = None if corners is None else (triangles, corners)
         self.triangles = _facing_out(triangles, matrix)
+        self.pattern = None if known is None else pattern.ordered(*known, self.triangles)
+        self.seams = mesh_arrays.loose_edges(mesh) if self.item.taffeta.cloth.sewing else None
         weights = Weights(self.item, self.item.evaluated_get(depsgraph), mesh)
         self.pinned, self.pin_weights = self._pin_group(weights)
         self.paint = {
@@ -134,7 +142,11 @@ class ClothReader(Reader):
             rest_positions=self.rest,
             positions=self.start,
             material=material(numbers),
-            warp=self.warp,
+            warp=self.warp if self.pattern is None else None,  # the pattern's own x
+            rest_corners=self.pattern,
+            seams=self.seams,
+            sewing_time=number(self.item.taffeta.cloth.sewing_time),
+            sewing_force=numbers.get("sewing_force", Cloth.sewing_force),
             pins=pins,
             thickness=numbers["thickness"],
             painted={name: Painted(weights, numbers[f"{name}_max"]) for name, weights in self.paint.items()},

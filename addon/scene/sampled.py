@@ -24,7 +24,8 @@ def number(value: float) -> float:
 
 def of_cloth(item: bpy.types.Object) -> tuple[str, ...]:
     """The numbers that a cloth has now: what paint leads to counts where there is paint."""
-    return (*Material.__dataclass_fields__, "thickness", *(f"{name}_max" for name in groups(item)))
+    sewing = ("sewing_force",) if item.taffeta.cloth.sewing else ()
+    return (*Material.__dataclass_fields__, "thickness", *sewing, *(f"{name}_max" for name in groups(item)))
 
 
 def gravity(scene: bpy.types.Scene) -> tuple[float, float, float]:

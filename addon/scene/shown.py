@@ -27,6 +27,7 @@ SHOWN: dict[str, tuple[str, Callable[[], float]]] = {
     "bend_micro": ("bend", lambda: 1.0e-6),
     "bend_friction_milli": ("bend_friction", lambda: 1.0e-3),
     "strain_percent": ("strain_limit", lambda: 0.01),
+    "pattern_scale_shown": ("pattern_scale", lambda: 1.0 / metre()),
     "thickness_max_shown": ("thickness_max", lambda: 1.0 / metre()),
     "bend_max_micro": ("bend_max", lambda: 1.0e-6),
     "bend_friction_max_milli": ("bend_friction_max", lambda: 1.0e-3),

@@ -75,6 +75,10 @@ def no_group(cloth):
     cloth.taffeta.cloth.bend_group = "Nowhere"
 
 
+def no_pattern(cloth):
+    cloth.taffeta.cloth.pattern_map = "Nowhere"
+
+
 def instances(_cloth):
     """On the floor, by nodes within a group."""
     inner, outer = (bpy.data.node_groups.new(name, "GeometryNodeTree") for name in ("Inner", "Outer"))
@@ -86,7 +90,8 @@ def instances(_cloth):
 SEEN = {
     "instances": (instances, "Floor: cloth passes through what it instances", "", True),
     "loose vertex": (loose_vertex, "Cloth: 1 loose vertex", "LOOSE", True),
-    "sewing": (sewing, "Cloth: 1 edge has no face", "LOOSE", True),
+    "sewing": (sewing, "Cloth: 1 edge has no face: Sewing is off", "SEW", True),
+    "no pattern": (no_pattern, "Cloth: there is no UV map “Nowhere” for its pattern", "PATTERN", False),
     "Subdivision before the cache": (
         subdivision_before_the_cache,
         "Cloth: “Refine” comes before",
@@ -129,6 +134,15 @@ def test_a_plane_of_four_vertices_is_told_and_subdivided(make_cloth, make_collid
     assert found() == []
 
 
+def test_sewing_without_threads_is_told(make_cloth, make_collider):
+    cloth, _ = make_cloth(), make_collider()
+    cloth.taffeta.cloth.sewing = True
+    (trouble,) = found()
+    assert (trouble.text, trouble.notice) == ("Sewing is on, but every edge has a face", True)
+    sewing(cloth)
+    assert found() == []
+
+
 def test_every_mend_has_a_trouble_that_it_is_for():
     import inspect
 
@@ -151,6 +165,9 @@ def groups():
 #: Numbers that take no keys, and why.
 UNKEYED = {
     "stretch": "sets two others, which have keys of their own",
+    "sewing_time": "the time that the threads take as a whole",
+    "pattern_scale": "of the shape without stress, which is read once",
+    "pattern_scale_shown": "the same",
     "step_rate": "how finely the motion is computed, not what moves",
     "tolerance": "how exactly the motion is computed, not what moves",
     "tolerance_shown": "the same",
