@@ -90,6 +90,13 @@ def owner_of(place: str):
     return bpy.context.scene if place == "scene" else bpy.data.objects[PLACES[place]]
 
 
+def sew(item) -> None:
+    """A thread between the two sheets, which pulls with all its force."""
+    item.data.edges.add(1)
+    item.data.edges[-1].vertices = (int(np.flatnonzero(~SECOND)[0]), int(np.flatnonzero(SECOND)[-1]))
+    item.taffeta.cloth.sewing, item.taffeta.cloth.sewing_force = True, 0.01
+
+
 def key(place: str, name: str, factor: float) -> None:
     """The number as it is, to `factor` times itself at once at KEY."""
     owner = owner_of(place)
@@ -117,7 +124,9 @@ def test_a_key_changes_the_result_at_its_frame_and_only_from_there(swing, place,
     stored = SHOWN.get(name, (name, None))[0]
     if stored.endswith("_max"):
         setattr(swing.taffeta.cloth, f"{stored.removesuffix('_max')}_group", "Second")
-    expected = plain("")  # paint that goes to the number itself is none
+    if name == "sewing_force":
+        sew(swing)
+    expected = plain(name if name == "sewing_force" else "")  # paint that goes to the number itself is none
     key(place, name, 3.0)
     scene = read()
     found = frames_of(scene)
