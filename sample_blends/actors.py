@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from math import sqrt
 
 import bmesh
 import bpy
 import numpy as np
+import numpy.typing as npt
 
 from .look import fabric, plaster, varnish
 
@@ -63,6 +65,78 @@ def add_sphere(name: str, radius: float, location: tuple[float, float, float], s
     if stand:
         _add_stand(location)
     return sphere
+
+
+def add_panels(
+    name: str,
+    points: npt.NDArray[np.float64],
+    triangles: npt.NDArray[np.int32],
+    sewn: npt.NDArray[np.int32],
+    away: float,
+) -> bpy.types.Object:
+    """One panel before and one behind the plane y = 0, `away` m from it, with threads between the vertices `sewn`.
+
+    points: (N, 2) places of the panel in x and z, m. triangles: (T, 3). The UV map has the panels side by side.
+    """
+    count = len(points)
+    places = np.concatenate([np.insert(points, 1, side * away, axis=1) for side in (-1.0, 1.0)])
+    faces = np.concatenate([triangles, triangles[:, ::-1] + count])
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(places.tolist(), np.column_stack([sewn, sewn + count]).tolist(), faces.tolist())
+    size = np.ptp(points, axis=0).max()
+    flat = np.concatenate([points - points.min(axis=0), points - points.min(axis=0) + [1.1 * size, 0.0]]) / (2.2 * size)
+    mesh.uv_layers.new(name="UVMap").uv.foreach_set("vector", flat[faces.ravel()].astype(np.float32).ravel())
+    mesh.shade_smooth()
+    panels = _link(name, mesh, fabric())
+    weld = panels.modifiers.new("Weld", "WELD")  # closed seams are shaded as one sheet
+    weld.merge_threshold = 1.0e-5
+    panels.taffeta.role = "CLOTH"
+    panels.taffeta.cloth.preset = FABRIC
+    return panels
+
+
+#: Joints of the figure's right half by name: place and radii of the body there, m.
+JOINTS = {
+    "hip": ((0.0, 0.0, 0.90), (0.155, 0.105)), "waist": ((0.0, 0.0, 1.05), (0.125, 0.09)),
+    "chest": ((0.0, 0.0, 1.27), (0.145, 0.1)), "collar": ((0.0, 0.0, 1.41), (0.09, 0.065)),
+    "neck": ((0.0, 0.0, 1.50), (0.05, 0.05)), "head": ((0.0, 0.0, 1.66), (0.09, 0.1)),
+    "crown": ((0.0, 0.0, 1.76), (0.06, 0.06)), "shoulder": ((0.175, 0.0, 1.385), (0.055, 0.055)),
+    "elbow": ((0.40, 0.0, 1.265), (0.042, 0.042)), "wrist": ((0.62, 0.0, 1.145), (0.03, 0.03)),
+    "thigh": ((0.09, 0.0, 0.70), (0.075, 0.08)), "ankle": ((0.11, 0.0, 0.1), (0.045, 0.045)),
+}  # fmt: skip
+TRUNK, ARM, LEG = ("hip", "waist", "chest", "collar", "neck", "head", "crown"), ("shoulder", "elbow", "wrist"), (
+    "thigh", "ankle",
+)  # fmt: skip
+
+
+def add_figure(name: str) -> bpy.types.Object:
+    """A standing figure that looks along −y, its arms half raised: a skin around bones. Cloth collides with it."""
+    places: list[tuple[float, float, float]] = []
+    radii: list[tuple[float, float]] = []
+    bones: list[tuple[int, int]] = []
+    number: dict[tuple[str, float], int] = {}
+    for side in (1.0, -1.0):
+        for joint in (*TRUNK, *ARM, *LEG):
+            if side < 0.0 and joint in TRUNK:
+                number[joint, side] = number[joint, 1.0]
+                continue
+            (x, y, z), size = JOINTS[joint]
+            number[joint, side] = len(places)
+            places.append((side * x, y, z))
+            radii.append(size)
+        for chain in (("collar", *ARM), ("hip", *LEG), *([TRUNK] if side > 0.0 else [])):
+            bones += [(number[a, side], number[b, side]) for a, b in pairwise(chain)]
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(places, bones, [])
+    figure = _link(name, mesh, varnish())
+    skin = figure.modifiers.new("Skin", "SKIN")
+    for vertex, radius in zip(mesh.skin_vertices[0].data, radii, strict=True):
+        vertex.radius = radius
+    skin.use_smooth_shade = True
+    refined = figure.modifiers.new("Subdivision", "SUBSURF")
+    refined.levels = refined.render_levels = 2
+    figure.taffeta.role = "COLLIDER"
+    return figure
 
 
 def _add_stand(top: tuple[float, float, float]) -> None:

@@ -69,17 +69,10 @@ class TAFFETA_PT_solver(bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, chosen = property_column(self), context.scene.taffeta
-        for name in (
-            "time_scale",
-            "step_rate",
-            "tolerance_shown",
-            "collider_detail",
-            "strict_start",
-            "method",
-            "backend",
-        ):
+        layout.prop(chosen, "time_scale")
+        layout.prop(chosen, "step_rate", text="Steps/Second")  # the dot of what takes keys leaves no room for more
+        for name in ("tolerance_shown", "collider_detail", "strict_start", "method", "backend", "cache_folder"):
             layout.prop(chosen, name)
-        layout.prop(chosen, "cache_folder")
 
 
 def draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context, whole: bool = True) -> None:

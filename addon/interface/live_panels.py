@@ -29,6 +29,7 @@ class TAFFETA_PT_sidebar_live_quality(ClothSidebarPanel, bpy.types.Panel):
 
 
 def draw_settings(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    layout.use_property_decorate = False  # none of them takes keys
     for name in ("live_timeline", "live_steps", "live_coarseness", "grab_radius_shown", "grab_strength"):
         layout.prop(context.scene.taffeta, name)
 

@@ -113,10 +113,11 @@ class TAFFETA_PT_painted(ClothPanel, bpy.types.Panel):
         for name, number in painted.PAINTED.items():
             column, group = layout.column(align=True), getattr(cloth, f"{name}_group")
             row = column.row(align=True)
-            row.prop(cloth, f"{name}_group")
+            row.prop(cloth, f"{name}_group", text=number.label)
             if group:
                 row.operator("taffeta.show_paint", text="", icon="HIDE_OFF").number = name
-                column.prop(cloth, number.most)
+                most = cloth.bl_rna.properties[number.most].name
+                column.prop(cloth, number.most, text=most.removeprefix(f"{number.label} "))
             if group and not painted.exists(item, group):
                 message(column, context, f"There is no vertex group or attribute “{group}”", "ERROR")
         if item.type == "MESH" and LAYER in item.data.color_attributes:

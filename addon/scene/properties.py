@@ -279,7 +279,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         options=UNKEYED,
     )
     sewing_force: FloatProperty(
-        name="Max Sewing Force (N)",
+        name="Max Force (N)",
         description="The most that one thread pulls with; 0 lets go",
         default=Cloth.sewing_force,
         min=0.0,

@@ -17,7 +17,7 @@ from taffeta.tests.gui.ellipsis import cuts, glyph
 from taffeta.tests.gui.test_first_minute_in_the_window import PLANE_OVER_SUZANNE
 from taffeta.tests.gui.window import PATIENCE, Window
 
-SIZE = 1920, 2000  #: pixels; higher than such a screen, so that all panels are seen without scrolling
+SIZE = 1920, 3000  #: pixels; higher than such a screen, so that all panels are seen without scrolling
 PROPERTIES, SIDEBAR = ("PROPERTIES", "WINDOW"), ("VIEW_3D", "UI")
 FEW = 3  #: frames
 MANY = 5000  #: pixels
@@ -38,6 +38,17 @@ scene.keyframe_insert('gravity')
 bpy.ops.mesh.primitive_cube_add(location=(0, 0, -5))
 bpy.ops.object.modifier_add(type='COLLISION')
 bpy.context.view_layer.objects.active = cloth
+"""
+
+
+USED = """
+item = bpy.data.objects['Cloth']
+cloth, item.taffeta.cloth.sewing = item.taffeta.cloth, True
+item.vertex_groups.new(name='All').add([0], 1.0, 'REPLACE')
+for name in cloth.bl_rna.properties.keys():
+    if name.endswith('_group'):
+        setattr(cloth, name, 'All')
+cloth.pattern_map = item.data.uv_layers[0].name
 """
 
 
@@ -132,6 +143,11 @@ def test_a_text_that_is_cut_is_seen(cloth, seen):
 def test_no_text_is_cut_on_a_cloth_that_was_never_baked(cloth, cut, seen):
     assert not cut()
     assert not seen(SIDEBAR)
+
+
+def test_no_text_is_cut_on_a_cloth_that_is_painted_and_sewn(cloth, cut):
+    cloth.window.do(USED)
+    assert not cut()
 
 
 def test_no_text_is_cut_on_a_baked_cloth(cloth, cut, seen):
