@@ -7,6 +7,7 @@ import textwrap
 
 import bpy
 
+from ...gpu_core.scene.air import WEIGHTS
 from ..scene import painted
 from ..scene.bodies import carries
 from .fabric_presets import TAFFETA_PT_fabric_presets
@@ -114,6 +115,17 @@ class TAFFETA_PT_collisions(ClothPanel, bpy.types.Panel):
         layout.prop(cloth, "self_collision")
 
 
+class TAFFETA_PT_field_weights(ClothPanel, bpy.types.Panel):
+    bl_label = "Field Weights"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, cloth = property_column(self), context.object.taffeta.cloth
+        layout.prop(cloth, "field_collection")
+        for name in WEIGHTS:
+            layout.prop(cloth, name, slider=True)
+
+
 class TAFFETA_PT_collider(PhysicsPanel, bpy.types.Panel):
     bl_label = "Surface"
     bl_parent_id = "TAFFETA_PT_physics"
@@ -135,6 +147,7 @@ CLASSES = (
     TAFFETA_PT_shape,
     TAFFETA_PT_collisions,
     TAFFETA_PT_painted,
+    TAFFETA_PT_field_weights,
     TAFFETA_PT_collider,
 )
 register, unregister = bpy.utils.register_classes_factory(CLASSES)

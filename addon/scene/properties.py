@@ -11,7 +11,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
 from ...gpu_core.scene.fabrics import COTTON, FABRICS, Fabric
 from ...gpu_core.scene.scene import Cloth, Collider, Material
-from . import painted, roster
+from . import field_weights, painted, roster
 from .painted import field
 from .scene_properties import SceneProperties
 from .shown import KEYED, UNKEYED, shown, shown_length
@@ -254,6 +254,12 @@ class ClothProperties(bpy.types.PropertyGroup):
         "Vertices of this group, or with this float attribute, follow the animated mesh: weight 1 holds them, less "
         "pulls them",
     )
+    field_collection: PointerProperty(
+        name="Effector Collection",
+        description="Only force fields of objects in this collection act on this cloth; empty: all of the scene",
+        type=bpy.types.Collection,
+        options=UNKEYED,
+    )
     cache_key: StringProperty(
         name="Cache Key",
         description="File name of this cloth's cache, kept when the object is renamed",
@@ -261,7 +267,7 @@ class ClothProperties(bpy.types.PropertyGroup):
     )
 
 
-ClothProperties.__annotations__.update(painted.properties())
+ClothProperties.__annotations__.update({**painted.properties(), **field_weights.properties()})
 
 
 class ColliderProperties(bpy.types.PropertyGroup):

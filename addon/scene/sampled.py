@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...gpu_core.scene.air import WEIGHTS
 from ...gpu_core.scene.arrays import Array
 from ...gpu_core.scene.scene import Keys, Material
 from .painted import groups
@@ -24,7 +25,7 @@ def number(value: float) -> float:
 
 def of_cloth(item: bpy.types.Object) -> tuple[str, ...]:
     """The numbers that a cloth has now: what paint leads to counts where there is paint."""
-    return (*Material.__dataclass_fields__, "thickness", *(f"{name}_max" for name in groups(item)))
+    return (*Material.__dataclass_fields__, "thickness", *WEIGHTS, *(f"{name}_max" for name in groups(item)))
 
 
 def gravity(scene: bpy.types.Scene) -> tuple[float, float, float]:

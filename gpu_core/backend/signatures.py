@@ -26,6 +26,7 @@ HEADERS = (
     "membrane.h",
     "bending.h",
     "motion.h",
+    "air.h",
     "relaxation.h",
     "curvature.h",
     "multilevel.h",

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from . import air
 from .arrays import Array, FloatArray, IntArray
 from .mesh import counted_edges
 
@@ -104,6 +105,8 @@ class Cloth:
         default_factory=dict
     )  #: of the material's numbers, thickness, and `bend_max` where bend is painted
     self_collision: bool = True  #: with itself; with all else it always collides
+    field_weights: air.FieldWeights = field(default_factory=air.FieldWeights)  #: they take keys
+    fields: tuple[int, ...] | None = None  #: those of the scene's fields that act on it; None = all
     world_to_object: Array | None = None  #: (F or 1, 4, 4) from world to the space the cache is written in
     key: str = ""  #: file name stem of the cache; name is used where empty
 
@@ -186,6 +189,7 @@ class Scene:
     colliders: tuple[Collider, ...] = ()
     settings: Settings = field(default_factory=Settings)
     keys: Keys = field(default_factory=dict)  #: of gravity, (K, 3), and time_scale
+    fields: tuple[air.Field, ...] = ()
 
     @property
     def vertices(self) -> int:
@@ -206,6 +210,9 @@ class Scene:
             _validate_cloth(cloth, self.settings)
         for collider in self.colliders:
             _validate_collider(collider, self.settings)
+        for item in self.fields:
+            for problem, remedy in air.faults(item, self.settings.frames):
+                raise SceneError(item.name, problem, remedy)
         return self
 
 
@@ -226,8 +233,11 @@ def _validate_cloth(cloth: Cloth, settings: Settings) -> None:
     _require_number(cloth.name, "thickness", cloth.thickness)
     for key, painted in cloth.painted.items():
         _validate_painted(cloth.name, key, painted, len(cloth.positions))
+    for key, weight in vars(cloth.field_weights).items():
+        _require_number(cloth.name, key, weight)
     maxima = [f"{key}_max" for key in cloth.painted]
-    _validate_keys(cloth.name, cloth.keys, (*vars(cloth.material), "thickness", *maxima), settings)
+    known = (*vars(cloth.material), "thickness", *air.WEIGHTS, *maxima)
+    _validate_keys(cloth.name, cloth.keys, known, settings)
     if cloth.velocities is not None:
         if cloth.velocities.shape != cloth.positions.shape:
             raise SceneError(cloth.name, "velocities do not match the vertices", "Give one velocity per vertex")
