@@ -31,8 +31,8 @@ SHAPES: dict[str, FieldShape] = {"POINT": "point", "LINE": "line", "PLANE": "pla
 OF_PARTICLES = frozenset({"CHARGE", "LENNARDJ", "BOID", "GUIDE"})
 #: What Blender calls the numbers of a field; what else it calls some of them, kind by kind.
 NAMES = {
-    "strength": ("strength", "quadratic_drag"),
-    "damping": ("harmonic_damping", "linear_drag"),
+    "strength": ("strength", "linear_drag"),  # Blender squares the speed with this one
+    "damping": ("harmonic_damping", "quadratic_drag"),
     "flow": ("flow",),
     "wind_factor": ("wind_factor",),
     "size": ("size", "rest_length"),
@@ -84,7 +84,7 @@ def _ignored(own: bpy.types.FieldSettings) -> Iterator[str]:
     elif own.type not in KINDS:
         yield f"the force field {kind} does not move the cloth"
     elif own.shape not in SHAPES:
-        yield f"the force field {kind} has the shape {_shown(own, 'shape')}, so it does not move the cloth"
+        yield f"the force field {kind} has the shape {_shown(own, 'shape')}, so it moves no cloth"
     elif not own.apply_to_location:
         yield f"the force field {kind} does not affect locations, so it does not move the cloth"
     elif own.use_absorption:
