@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from importlib import import_module
 
-NAMES = ("drape_on_sphere", "hanging_sheet", "moving_sphere")
+NAMES = ("drape_on_sphere", "flag_in_a_gust", "hanging_sheet", "moving_sphere")
 
 
 def build(name: str, vertices: int) -> None:
     """Build the sample `name` (one of NAMES) in the current, emptied Blender session.
 
-    The cloth gets about `vertices` vertices: the nearest square grid. Raises KeyError for an unknown name.
+    The cloth gets about `vertices` vertices: the nearest grid. Raises KeyError for an unknown name.
     """
     if name not in NAMES:
         raise KeyError(name)

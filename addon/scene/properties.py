@@ -235,7 +235,7 @@ class ClothProperties(bpy.types.PropertyGroup):
     )
     air_drag: FloatProperty(
         name="Air Drag",
-        description="Drag coefficient of the sheet in still air; 0 is vacuum",
+        description="Drag coefficient of the sheet against the air that it meets; 0 is vacuum",
         default=Material.air_drag,
         min=0.0,
         soft_max=3.0,

@@ -235,3 +235,39 @@ def test_a_bad_field_is_refused_by_name(changes, words):
     assert caught.value.object == "Force"
     with pytest.raises(SceneError, match="field_wind is -1"):
         scene(field_weights=FieldWeights(field_wind=-1.0)).validate()
+
+
+def flag(speed: float, density: float) -> Scene:
+    """1.2 × 0.4 m, held along one of its short edges, nearly flat in the wind, without gravity."""
+    i, j = (axis.ravel() for axis in np.meshgrid(np.arange(16), np.arange(5), indexing="ij"))
+    rest = np.stack([0.08 * i, 0.0 * i, 0.1 * j], axis=1)
+    corner = (5 * i + j)[(i < 15) & (j < 4)]
+    halves = [np.stack([corner, corner + 5, corner + 6], 1), np.stack([corner, corner + 6, corner + 1], 1)]
+    start = rest + [[0.0, 0.02, 0.0]] * np.sin(3.0 * rest[:, :1])
+    held = np.flatnonzero(i == 0).astype(np.int32)
+    pins = Pins(held, start[held][None])
+    cloth = Cloth("Flag", np.concatenate(halves).astype(np.int32), rest, start, Material(density=density), pins=pins)
+    settings = Settings(1, 5 * 48, fps=48, gravity=(0.0, 0.0, 0.0), backend="cpu")
+    return Scene((cloth,), (), settings, fields=(wind(speed, [[1.0, 0.0, 0.0]]),))
+
+
+def flutter(which: Scene) -> tuple[float, float]:
+    """(frequency, Hz, amplitude, m) of the middle of the free edge over the last 3 s, without a fault or crossing."""
+    simulator, tips = Simulator(which, cpu), []
+    while simulator.frame < which.settings.frame_end:
+        report = simulator.advance_frame()
+        assert report.faults == report.released == []
+        tips.append(simulator.positions()[0][-3, 1])
+    tip = np.array(tips[-3 * 48 :]) - np.mean(tips[-3 * 48 :])
+    return float(np.count_nonzero(tip[1:] * tip[:-1] < 0.0)) / 6.0, float(tip.std() * np.sqrt(2.0))
+
+
+def test_a_flag_flutters_as_often_as_a_plate_of_its_mass_on_a_pivot_would_about():
+    """ω ~ U √(ρ/σL), after Argentina and Mahadevan (PNAS 2005): docs/theory/air.md."""
+    share = {}
+    for speed, density in ((6.0, 0.12), (12.0, 0.12), (12.0, 0.9)):
+        frequency, amplitude = flutter(flag(speed, density))
+        share[speed, density] = 2.0 * np.pi * frequency / (speed * np.sqrt(AIR_DENSITY / (density * 1.2)))
+        assert 0.02 < amplitude < 0.6
+    assert all(0.8 < value < 2.5 for value in share.values())
+    assert share[12.0, 0.12] == pytest.approx(share[6.0, 0.12], rel=0.2), "twice the wind, twice as often"
