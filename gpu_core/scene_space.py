@@ -13,7 +13,7 @@ import numpy.typing as npt
 from .contact.pairs import REST_SHARE, thickness_within_edges
 from .contact.patches import Surface
 from .elasticity.assembly import vectors
-from .scene import keyed
+from .scene import air, keyed
 from .scene.arrays import Array, FloatArray, IntArray
 from .scene.fields import of_vertices
 from .scene.mesh import edge_lengths, unique_edges
@@ -23,7 +23,8 @@ from .scene.seams import near_seams, rest_lengths
 SHORT = 1.0 / 300.0  #: of the median edge. At 1/2000 a drape takes half as many iterations again, at 1/20000 ten times
 LONG_WAY = 3.0  #: m that a collider moves in a frame: 72 m/s at 24 fps
 SAMPLES = 16  #: vertices that are looked at for that
-BESIDE_THE_MATRIX = frozenset({"air_drag", "friction", "gravity", "thickness"})  #: numbers that no matrix has in it
+#: numbers that no matrix has in it
+BESIDE_THE_MATRIX = frozenset({"air_drag", "friction", "gravity", "thickness", "fields", *air.WEIGHTS})
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,8 @@ class Moment:
     gravity: tuple[float, float, float]  #: m/s²
     time_scale: float
     values: list[tuple[str, Any]]  #: of all that is keyed
+    fields: tuple[air.Field, ...] = ()  #: without keys
+    frames: float = 0.0  #: after the first; counts where noise does
 
     @property
     def of_matrix(self) -> list[tuple[str, Any]]:
@@ -111,6 +114,7 @@ class SceneSpace:
         scene, when = self.scene, frame - self.scene.settings.frame_start
         owners = [scene.keys, *(cloth.keys for cloth in scene.cloths), *(body.keys for body in scene.colliders)]
         values = [item for keys in owners for item in keyed.moment(keys, when).items()]
+        values += [("fields", values_of_field) for values_of_field in air.moments(scene.fields, when)]
         if self._moment is None or self._moment.values != values:
             now = keyed.at(scene, frame)
             self._moment = Moment(
@@ -120,6 +124,8 @@ class SceneSpace:
                 gravity=now.settings.gravity,
                 time_scale=now.settings.time_scale,
                 values=values,
+                fields=now.fields,
+                frames=when,
             )
         return self._moment
 

@@ -26,13 +26,13 @@ def add_sheet(
     size: float,
     location: tuple[float, float, float],
     rotation: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    share: float = 1.0,
 ) -> bpy.types.Object:
-    """A square of cotton, `size` m wide, in its own xy plane; UVs 0…1, with U along the warp."""
-    side = max(2, round(sqrt(vertices)))
-    steps = np.linspace(0.0, 1.0, side)
-    u, v = (axis.ravel() for axis in np.meshgrid(steps, steps))
-    positions = np.column_stack(((u - 0.5) * size, (v - 0.5) * size, np.zeros_like(u)))
-    first = (np.arange(side - 1)[:, None] * side + np.arange(side - 1)).ravel()
+    """Cotton, `size` m wide and `share` times that high, in its own xy plane; UVs 0…1, with U along the warp."""
+    side, rows = max(2, round(sqrt(vertices / share))), max(2, round(sqrt(vertices * share)))
+    u, v = (axis.ravel() for axis in np.meshgrid(np.linspace(0.0, 1.0, side), np.linspace(0.0, 1.0, rows)))
+    positions = np.column_stack(((u - 0.5) * size, (v - 0.5) * (size * share), np.zeros_like(u)))
+    first = (np.arange(rows - 1)[:, None] * side + np.arange(side - 1)).ravel()
     quads = np.column_stack((first, first + 1, first + side + 1, first + side))
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(positions.tolist(), [], quads.tolist())
@@ -63,7 +63,7 @@ def add_sphere(name: str, radius: float, location: tuple[float, float, float], s
     sphere.location = location
     sphere.taffeta.role = "COLLIDER"
     if stand:
-        _add_stand(location)
+        add_stand(location)
     return sphere
 
 
@@ -139,7 +139,8 @@ def add_figure(name: str) -> bpy.types.Object:
     return figure
 
 
-def _add_stand(top: tuple[float, float, float]) -> None:
+def add_stand(top: tuple[float, float, float]) -> bpy.types.Object:
+    """A pole from the floor to `top`, m, which cloth does not notice."""
     mesh = bpy.data.meshes.new("Stand")
     with _edited(mesh) as shape:
         bmesh.ops.create_cone(
@@ -147,6 +148,17 @@ def _add_stand(top: tuple[float, float, float]) -> None:
         )
     stand = _link("Stand", mesh, plaster((0.05, 0.05, 0.05)))
     stand.location = (top[0], top[1], 0.5 * top[2])
+    return stand
+
+
+def add_field(
+    kind: str, strength: float, location: tuple[float, float, float], rotation: tuple[float, float, float]
+) -> bpy.types.Object:
+    """A force field of Blender's, of this type, along its own z axis."""
+    bpy.ops.object.effector_add(type=kind, location=location, rotation=rotation)
+    made: bpy.types.Object = bpy.context.object
+    made.field.strength, made.field.seed = strength, 1  # which Blender takes from the clock
+    return made
 
 
 def _link(name: str, mesh: bpy.types.Mesh, material: bpy.types.Material) -> bpy.types.Object:

@@ -7,6 +7,7 @@ import textwrap
 
 import bpy
 
+from ...gpu_core.scene.air import WEIGHTS
 from ..scene import painted, pattern
 from ..scene.bodies import carries
 from .fabric_presets import TAFFETA_PT_fabric_presets
@@ -135,6 +136,17 @@ class TAFFETA_PT_collisions(ClothPanel, bpy.types.Panel):
         layout.prop(cloth, "self_collision")
 
 
+class TAFFETA_PT_field_weights(ClothPanel, bpy.types.Panel):
+    bl_label = "Field Weights"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, cloth = property_column(self), context.object.taffeta.cloth
+        layout.prop(cloth, "field_collection")
+        for name in WEIGHTS:
+            layout.prop(cloth, name, slider=True)
+
+
 class TAFFETA_PT_collider(PhysicsPanel, bpy.types.Panel):
     bl_label = "Surface"
     bl_parent_id = "TAFFETA_PT_physics"
@@ -157,6 +169,7 @@ CLASSES = (
     TAFFETA_PT_sewing,
     TAFFETA_PT_collisions,
     TAFFETA_PT_painted,
+    TAFFETA_PT_field_weights,
     TAFFETA_PT_collider,
 )
 register, unregister = bpy.utils.register_classes_factory(CLASSES)

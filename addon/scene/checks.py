@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from . import keyed, modifier, painted, pattern, retiming
+from . import fields, keyed, modifier, painted, pattern, retiming
 from . import mesh as mesh_arrays
 from .bodies import carries
 from .gather import Members
@@ -157,9 +157,8 @@ _others: dict[int, tuple[float, list[Trouble]]] = {}  # by the scene: when, and 
 
 def _look(scene: bpy.types.Scene) -> Iterator[Trouble]:
     for item in scene.objects:
-        if item.field is not None and item.field.type != "NONE":
-            kind = item.field.bl_rna.properties["type"].enum_items[item.field.type].name
-            yield Trouble(item.name, f"the force field {kind} does not move the cloth", ignored=True)
+        for text in fields.ignored(item):
+            yield Trouble(item.name, text, ignored=True)
         if item.collision is not None and item.collision.use and item.taffeta.role == "NONE":
             text = "Blender's Collision does not stop this cloth"
             yield Trouble(item.name, text, "COLLIDER", True)

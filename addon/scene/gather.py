@@ -17,17 +17,18 @@ import bpy
 
 from ...gpu_core.files.frame_spool import FrameSpool
 from ...gpu_core.files.job import positions_name
-from ...gpu_core.files.job_values import plain
+from ...gpu_core.files.job_values import acting, plain
+from ...gpu_core.scene.air import WEIGHTS, FieldWeights
 from ...gpu_core.scene.differences import flat
 from ...gpu_core.scene.scene import Scene, Settings
-from . import keyed, keys, modifier, painted, retiming
+from . import fields, keyed, keys, modifier, painted, retiming
 from .bodies import Body, bodies, carries
 from .reader import ClothReader, ColliderReader, PlayedReader, Reader, material
 from .render_settings import as_rendered
 from .sampled import SURFACE, Samples, gravity, number, of_cloth
 
 FrameRange = tuple[int, int]
-KINDS = ("cloths", "colliders")
+KINDS = ("cloths", "colliders", "fields")
 LOOK = 0.01  #: s that one look at the spool may take
 
 
@@ -37,17 +38,20 @@ class Members(NamedTuple):
     cloths: list[bpy.types.Object]
     colliders: list[bpy.types.Object]  #: objects with that role
     bodies: list[Body]  #: what collides: these, and what they or others instance
+    fields: list[bpy.types.Object]  #: objects with a force field
 
 
 def members(scene: bpy.types.Scene) -> Members:
     """In one look at each object, for scenes of thousands."""
     roles: dict[str, list[bpy.types.Object]] = {"NONE": [], "CLOTH": [], "COLLIDER": []}
-    carriers = []
+    carriers, blowing = [], []
     for item in scene.objects:
+        if fields.has_field(item):
+            blowing.append(item)
         roles[item.taffeta.role].append(item)
         if item.type == "EMPTY" and carries(item):
             carriers.append(item)
-    return Members(roles["CLOTH"], roles["COLLIDER"], bodies(roles["COLLIDER"], carriers))
+    return Members(roles["CLOTH"], roles["COLLIDER"], bodies(roles["COLLIDER"], carriers), blowing)
 
 
 def cloth_objects(scene: bpy.types.Scene) -> list[bpy.types.Object]:
@@ -140,13 +144,14 @@ def _read(
             *((PlayedReader, Body(item)) for item in players),
         ]
         colliders = [kind(body, settings, spool, positions_name(index)) for index, (kind, body) in enumerate(kinds)]
+        blowing = [fields.FieldReader(item) for item in members(scene).fields if fields.acts(item)]
         for item in simulated:
             undo.enter_context(modifier.suspended(modifier.simulated(item)))
         for item in players:  # as it was baked, without what refines it for the picture
             undo.enter_context(modifier.suspended(list(item.modifiers)[modifier.place(item) + 1 :]))
         if scene.taffeta.collider_detail == "RENDER":
             undo.enter_context(as_rendered(scene, [body.item for body in members(scene).bodies]))
-        readers: list[Reader] = [*cloths, *colliders]
+        readers: list[Reader | fields.FieldReader] = [*cloths, *colliders, *blowing]
         samples = Samples(("gravity", "time_scale"))
         for frame in range(settings.frame_start, settings.frame_end + 1):
             scene.frame_set(frame)
@@ -158,11 +163,15 @@ def _read(
                 yield (frame - settings.frame_start + 1) / settings.frames
     while not spool.is_done(LOOK):
         yield 1.0
+    blown = [reader.item for reader in blowing]
     return Scene(
-        cloths=tuple(reader.finish() for reader in cloths),
+        cloths=tuple(
+            replace(reader.finish(), fields=fields.acting(reader.item, blown) if blown else None) for reader in cloths
+        ),
         colliders=tuple(reader.finish() for reader in colliders),
         settings=replace(settings, **samples.first),
         keys=samples.keys(),
+        fields=tuple(reader.finish() for reader in blowing),
     )
 
 
@@ -204,7 +213,7 @@ def gather_numbers(
     assigned = keys.assign(present.cloths)
     items = [item for item in present.cloths if assigned[item.name_full] in simulated]
     players = [item for item in present.cloths if item.name in played and item not in items]
-    settings = gather_settings(scene, frames)
+    settings, blown = gather_settings(scene, frames), [item for item in present.fields if fields.acts(item)]
     over = range(settings.frame_start, settings.frame_end + 1)
     known = {(kind, entry.get("key", entry["name"])): entry for kind in KINDS for entry in (held or {}).get(kind, ())}
 
@@ -219,6 +228,7 @@ def gather_numbers(
             "self_collision": item.taffeta.cloth.self_collision,
             **_sewing(item, numbers),
             "material": plain(material(numbers)),
+            **acting(FieldWeights(**{name: numbers[name] for name in WEIGHTS}), fields.acting(item, blown)),
             **({"painted": maxima} if maxima else {}),
             **changing,
         }
@@ -226,6 +236,10 @@ def gather_numbers(
     def of_body_now(name: str, item: bpy.types.Object, part: str) -> dict[str, Any]:
         numbers, changing = keyed.numbers(item, part, SURFACE, over, known.get(("colliders", name), {}))
         return {"name": name, **numbers, **changing}
+
+    def of_field_now(item: bpy.types.Object) -> dict[str, Any]:
+        numbers, changing = keyed.field_numbers(item, over, known.get(("fields", item.name), {}))
+        return {"name": item.name, **fields.choices(item.field), **numbers, **changing}
 
     before = {**(held or {}).get("settings", {}), "keys": (held or {}).get("keys", {})}
     now, changing = keyed.scene_numbers(scene, over, before)
@@ -237,6 +251,7 @@ def gather_numbers(
             *(of_body_now(body.name, body.owner, "collider") for body in present.bodies),
             *(of_body_now(item.name, item, "cloth") for item in players),
         ],
+        **({"fields": [of_field_now(item) for item in blown]} if blown else {}),
     }
 
 

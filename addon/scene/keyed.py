@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from ...gpu_core.scene.keyed import plain
+from . import fields
 from .sampled import gravity, number, until_last_change
 from .shown import SHOWN
 
@@ -38,6 +39,24 @@ def numbers(item: bpy.types.Object, part: str, names: Sequence[str], frames: ran
             series[name] = _held(held, name, number(getattr(group, name)))
         else:
             series[name] = _evaluated(group, alias, curves[0], frames)
+    return _split(series)
+
+
+def field_numbers(item: bpy.types.Object, frames: range, held: Mapping[str, Any]) -> Numbers:
+    """The same of a force field."""
+    own, metre = item.field, bpy.context.scene.unit_settings.scale_length
+    paths = _animated(item.animation_data) if item.animation_data is not None else {}
+    switched = any(f"field.{name}" in paths for name in fields.SWITCHES.values())
+    series = {}
+    for name, now in fields.values(own, metre).items():
+        found = [paths[path] for alias in fields.NAMES[name] if (path := f"field.{alias}") in paths]
+        if not found and not (switched and name in fields.SWITCHES):
+            series[name] = np.array([now])
+        elif len(found) != 1 or not (curves := found[0]) or switched:
+            series[name] = _held(held, name, now)
+        else:
+            every = _evaluated(own, curves[0].data_path.rpartition(".")[2], curves[0], frames)
+            series[name] = np.array([fields.in_use(own, name, value, metre) for value in every.tolist()])
     return _split(series)
 
 

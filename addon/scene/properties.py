@@ -11,7 +11,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
 from ...gpu_core.scene.fabrics import COTTON, FABRICS, Fabric
 from ...gpu_core.scene.scene import Cloth, Collider, Material
-from . import painted, roster
+from . import field_weights, painted, roster
 from .painted import field
 from .scene_properties import SceneProperties
 from .shown import KEYED, UNKEYED, shown, shown_length
@@ -240,7 +240,7 @@ class ClothProperties(bpy.types.PropertyGroup):
     )
     air_drag: FloatProperty(
         name="Air Drag",
-        description="Drag coefficient of the sheet in still air; 0 is vacuum",
+        description="Drag coefficient of the sheet against the air that it meets; 0 is vacuum",
         default=Material.air_drag,
         min=0.0,
         soft_max=3.0,
@@ -310,6 +310,12 @@ class ClothProperties(bpy.types.PropertyGroup):
         precision=4,
         options=UNKEYED,
     )
+    field_collection: PointerProperty(
+        name="Effector Collection",
+        description="Only force fields of objects in this collection act on this cloth; empty: all of the scene",
+        type=bpy.types.Collection,
+        options=UNKEYED,
+    )
     cache_key: StringProperty(
         name="Cache Key",
         description="File name of this cloth's cache, kept when the object is renamed",
@@ -317,7 +323,7 @@ class ClothProperties(bpy.types.PropertyGroup):
     )
 
 
-ClothProperties.__annotations__.update(painted.properties())
+ClothProperties.__annotations__.update({**painted.properties(), **field_weights.properties()})
 
 
 class ColliderProperties(bpy.types.PropertyGroup):

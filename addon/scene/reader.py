@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from ...gpu_core.files.frame_spool import FrameSeries, FrameSpool
+from ...gpu_core.scene.air import WEIGHTS, FieldWeights
 from ...gpu_core.scene.arrays import Array, FloatArray, IntArray
 from ...gpu_core.scene.scene import Cloth, Collider, Material, Painted, Pins, SceneError, Settings
 from . import frozen_shape, modifier, painted, pattern, triangulation
@@ -152,6 +153,7 @@ class ClothReader(Reader):
             painted={name: Painted(weights, numbers[f"{name}_max"]) for name, weights in self.paint.items()},
             keys=self.numbers.keys(),
             self_collision=self.item.taffeta.cloth.self_collision,
+            field_weights=FieldWeights(**{name: numbers[name] for name in WEIGHTS}),
             world_to_object=self.world_to_object.finish(),
             key=self.key,
         )

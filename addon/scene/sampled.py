@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...gpu_core.scene.air import WEIGHTS
 from ...gpu_core.scene.arrays import Array
 from ...gpu_core.scene.scene import Keys, Material
 from .painted import groups
@@ -24,8 +25,8 @@ def number(value: float) -> float:
 
 def of_cloth(item: bpy.types.Object) -> tuple[str, ...]:
     """The numbers that a cloth has now: what paint leads to counts where there is paint."""
-    sewing = ("sewing_force",) if item.taffeta.cloth.sewing else ()
-    return (*Material.__dataclass_fields__, "thickness", *sewing, *(f"{name}_max" for name in groups(item)))
+    own = ("thickness", *(("sewing_force",) if item.taffeta.cloth.sewing else ()), *WEIGHTS)
+    return (*Material.__dataclass_fields__, *own, *(f"{name}_max" for name in groups(item)))
 
 
 def gravity(scene: bpy.types.Scene) -> tuple[float, float, float]:

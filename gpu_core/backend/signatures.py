@@ -27,6 +27,7 @@ HEADERS = (
     "bending.h",
     "seam.h",
     "motion.h",
+    "air.h",
     "relaxation.h",
     "curvature.h",
     "multilevel.h",

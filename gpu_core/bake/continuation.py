@@ -14,7 +14,7 @@ from ..check.scene_check import to_world
 from ..files.errors import CacheError
 from ..files.folder import frames_path
 from ..files.point_cache import read_frames
-from ..scene import keyed
+from ..scene import air, keyed
 from ..scene.scene import Cloth, Collider, Scene
 
 Frames = TypeVar("Frames", bound=npt.NDArray[np.generic])
@@ -34,7 +34,8 @@ def continued(scene: Scene, cache: Path, kept: int) -> Scene:
     pace = scene.settings.fps / settings.time_scale
     cloths = tuple(_cloth(cloth, cache, kept, pace) for cloth in scene.cloths)
     colliders = tuple(_collider(collider, kept) for collider in scene.colliders)
-    return Scene(cloths, colliders, settings, keyed.rest_of(scene.keys, kept))
+    fields = tuple(air.rest_of(item, kept, keyed.rest_of(item.keys, kept)) for item in scene.fields)
+    return Scene(cloths, colliders, settings, keyed.rest_of(scene.keys, kept), fields)
 
 
 def _cloth(cloth: Cloth, cache: Path, kept: int, pace: float) -> Cloth:

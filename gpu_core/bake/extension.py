@@ -12,7 +12,9 @@ import numpy.typing as npt
 
 from ..files import job
 from ..files.job import JobError
-from ..scene.differences import alike, differences
+from ..files.job_values import field_arrays
+from ..scene.air import Field
+from ..scene.differences import KINDS, alike, differences
 from ..scene.scene import Cloth, Collider, Scene, SceneError
 
 MOVING = frozenset({"world_to_object", "pin_targets"})  #: arrays of a cloth with one entry a frame
@@ -38,6 +40,7 @@ def same_beginning(old: Scene, new: Scene) -> int:
     return min(
         *(_same_cloth(*pair, frames) for pair in zip(old.cloths, new.cloths, strict=True)),
         *(_same_body(*pair, frames) for pair in zip(old.colliders, new.colliders, strict=True)),
+        *(_same_field(*pair, frames) for pair in zip(old.fields, new.fields, strict=True)),
         frames,
     )
 
@@ -47,8 +50,8 @@ def numbers(content: Mapping[str, Any]) -> dict[str, Any]:
     settings = {name: value for name, value in content["settings"].items() if name not in RANGE}
     content = {"keys": {}, **content}
     objects = {
-        kind: [{name: value for name, value in entry.items() if name != "arrays"} for entry in content[kind]]
-        for kind in ("cloths", "colliders")
+        kind: [{name: value for name, value in entry.items() if name != "arrays"} for entry in content.get(kind, [])]
+        for kind in KINDS
     }
     return {"settings": settings, "keys": content["keys"], **objects}
 
@@ -66,6 +69,11 @@ def _same_body(old: Collider, new: Collider, frames: int) -> int:
     """A longer range may show more of the cuts that Blender makes of a body's faces."""
     few, many = sorted((np.asarray(old.triangles), np.asarray(new.triangles)), key=len)
     return _same_motion(old.positions, new.positions, frames) if np.array_equal(few, many[: len(few)]) else 0
+
+
+def _same_field(old: Field, new: Field, frames: int) -> int:
+    before, after = field_arrays(old), field_arrays(new)
+    return min(_same_motion(before[name], after[name], frames) for name in before)
 
 
 def _same_motion(old: npt.NDArray[Any], new: npt.NDArray[Any], frames: int) -> int:

@@ -98,6 +98,11 @@ def drag(cloths: tuple[Cloth, ...]) -> Array:
     )
 
 
+def lightness(cloths: tuple[Cloth, ...]) -> Array:
+    """(N,) 1 / areal density, m²/kg."""
+    return np.concatenate([1.0 / of_vertices(cloth, "density") for cloth in cloths])
+
+
 def _mass(cloths: tuple[Cloth, ...]) -> Array:
     """(N,) the density there times a third of the area of each triangle around it, kg."""
     return np.concatenate(

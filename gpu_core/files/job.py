@@ -5,6 +5,7 @@
     cloth_000.npz                  the arrays of the first cloth
     collider_000_triangles.npy
     collider_000_positions.npy     (frames, vertices, 3) float32, memory-mapped when loaded
+    field_000.npz                  where the first force field is, and its axis
 
 Plain arrays and JSON only; nothing in a job folder is ever executed or unpickled. A folder may come from a stranger:
 `load` reads plain files of these names in it and nothing else, and takes no more memory than they have bytes.
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, get_args
 import numpy as np
 import numpy.typing as npt
 
+from ..scene.air import Field, FieldWeights
 from ..scene.scene import (
     PAINTABLE,
     Cloth,
@@ -35,7 +37,21 @@ from ..scene.scene import (
 )
 from .array_file import read_array, read_arrays, read_small
 from .disk import disk_errors, make_folder, write_arrays, write_whole
-from .job_values import keys_of, maxima, number, plain, restored, series, text, truth
+from .job_values import (
+    FIELD_ARRAYS,
+    acting,
+    field_arrays,
+    field_of,
+    field_values,
+    keys_of,
+    maxima,
+    number,
+    plain,
+    restored,
+    series,
+    text,
+    truth,
+)
 
 if TYPE_CHECKING:
     from hashlib import _Hash as Hash
@@ -43,7 +59,7 @@ if TYPE_CHECKING:
 FORMAT = "taffeta job"
 VERSION = 4
 HEADER = "job.json"
-PARTS = ("settings", "keys", "cloths", "colliders")
+PARTS = ("settings", "keys", "cloths", "colliders", "fields")
 PAINT = "painted_"  # prefix of the weights of a painted number in the cloth file
 
 #: The arrays of a cloth file and the types they are stored, hashed and handed to the solver in.
@@ -97,6 +113,8 @@ def parts(scene: Scene) -> Iterator[tuple[str, Callable[[BinaryIO], None]]]:
         arrays = _collider_arrays(collider)
         yield f"collider_{index:03}_triangles.npy", _npy_writer(arrays["triangles"])
         yield positions_name(index), _npy_writer(arrays["positions"])
+    for index, item in enumerate(scene.fields):
+        yield f"field_{index:03}.npz", _npz_writer(field_arrays(item))
 
 
 def positions_name(index: int) -> str:
@@ -122,7 +140,8 @@ def load(folder: Path) -> Scene:
     header = _read_header(folder)
     cloths = tuple(_load_cloth(folder / f"cloth_{i:03}.npz", entry) for i, entry in enumerate(header["cloths"]))
     colliders = tuple(_load_collider(folder, i, entry) for i, entry in enumerate(header["colliders"]))
-    scene = Scene(cloths, colliders, restored(Settings, header["settings"]), keys_of(header))
+    fields = tuple(_load_field(folder / f"field_{i:03}.npz", entry) for i, entry in enumerate(header.get("fields", [])))
+    scene = Scene(cloths, colliders, restored(Settings, header["settings"]), keys_of(header), fields)
     if digest(scene) != header["digest"]:
         raise JobError(f"The files in {folder} do not belong together", "Export the scene again")
     return scene.validate()
@@ -147,7 +166,9 @@ def digest_of(content: Mapping[str, Any]) -> str:
     cloths = [{**entry, "key": entry["key"] or entry["name"], "name": ""} for entry in content["cloths"]]
     colliders = [{**entry, "name": ""} for entry in content["colliders"]]
     keyed = [content["keys"]] if content.get("keys") else []
-    return hashlib.sha256(json.dumps([settings, cloths, colliders, *keyed], sort_keys=True).encode()).hexdigest()
+    blown = [{"fields": [{**entry, "name": ""} for entry in content["fields"]]}] if content.get("fields") else []
+    parts = [settings, cloths, colliders, *keyed, *blown]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def read_description(folder: Path) -> dict[str, Any]:
@@ -172,6 +193,7 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
                 "self_collision": bool(cloth.self_collision),
                 **sewing(cloth),
                 "material": plain(cloth.material),
+                **acting(cloth.field_weights, cloth.fields),
                 **maxima(cloth.painted),
                 **series(cloth.keys),
                 "arrays": _array_digests(cloth_arrays(cloth)),
@@ -188,6 +210,7 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
             }
             for index, collider in enumerate(scene.colliders)
         ],
+        **({"fields": [_described(item) for item in scene.fields]} if scene.fields else {}),
     }
 
 
@@ -196,6 +219,10 @@ def sewing(cloth: Cloth) -> dict[str, float]:
     if cloth.seams is None:
         return {}
     return {"sewing_time": float(cloth.sewing_time), "sewing_force": float(cloth.sewing_force)}
+
+
+def _described(item: Field) -> dict[str, Any]:
+    return {**field_values(item), **series(item.keys), "arrays": _array_digests(field_arrays(item))}
 
 
 def begin_hash(kind: npt.DTypeLike, shape: tuple[int, ...]) -> Hash:
@@ -285,6 +312,7 @@ def _checked(header: Mapping[str, Any]) -> dict[str, Any]:
     for entry in header["cloths"]:
         text(entry["key"])
         restored(Material, entry["material"])
+        restored(FieldWeights, entry.get("field_weights", {}))
         truth(entry["self_collision"])
         for maximum in entry.get("painted", {}).values():
             number(maximum)
@@ -292,9 +320,13 @@ def _checked(header: Mapping[str, Any]) -> dict[str, Any]:
         number(entry["friction"])
     keys_of(header)
     for entry in [*header["cloths"], *header["colliders"]]:
+        number(entry["thickness"])
+    fields = header.get("fields", [])
+    for entry in fields:
+        field_of(entry, {name: np.zeros((1, 3)) for name in FIELD_ARRAYS})
+    for entry in [*header["cloths"], *header["colliders"], *fields]:
         keys_of(entry)
         text(entry["name"])
-        number(entry["thickness"])
         for name, digest in entry["arrays"].items():
             text(name), text(digest)
     return dict(header)
@@ -329,6 +361,8 @@ def _load_cloth(path: Path, entry: Mapping[str, Any]) -> Cloth:
             pins=pins,
             sewing_time=number(entry.get("sewing_time", Cloth.sewing_time)),
             sewing_force=number(entry.get("sewing_force", Cloth.sewing_force)),
+            field_weights=restored(FieldWeights, entry.get("field_weights", {})),
+            fields=tuple(map(int, entry["fields"])) if "fields" in entry else None,
             **arrays,
         )
     except Exception as error:  # decoders of foreign bytes raise nearly everything
@@ -364,6 +398,13 @@ def _load_collider(folder: Path, index: int, entry: Mapping[str, Any]) -> Collid
             thickness=number(entry["thickness"]),
             keys=keys_of(entry),
         )
+    except Exception as error:  # decoders of foreign bytes raise nearly everything
+        raise _damaged(path) from error
+
+
+def _load_field(path: Path, entry: Mapping[str, Any]) -> Field:
+    try:
+        return field_of(entry, read_arrays(path, FIELD_ARRAYS))
     except Exception as error:  # decoders of foreign bytes raise nearly everything
         raise _damaged(path) from error
 

@@ -10,13 +10,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..scene.air import CHOICES, NUMBERS, Field, FieldWeights
 from ..scene.arrays import Array
 from ..scene.scene import Keys, Material, Painted, Settings
 
-Values = TypeVar("Values", Settings, Material)
+Values = TypeVar("Values", Settings, Material, FieldWeights)
+FIELD_ARRAYS: dict[str, type] = {"location": np.float64, "axis": np.float64}
+SWITCHES = ("gravity_falloff", "global_coordinates")  #: of a field
 
 
-def plain(values: Settings | Material) -> dict[str, Any]:
+def plain(values: Settings | Material | FieldWeights) -> dict[str, Any]:
     """The fields as JSON values, each in the type of its default: 24, 24.0 and np.float32(24) are one frame rate."""
     result: dict[str, Any] = {}
     for field in fields(values):
@@ -29,6 +32,41 @@ def plain(values: Settings | Material) -> dict[str, Any]:
 def maxima(painted: Mapping[str, Painted]) -> dict[str, dict[str, float]]:
     """What `describe` says of painted numbers besides their weights: nothing where there are none."""
     return {"painted": {name: float(entry.maximum) for name, entry in painted.items()}} if painted else {}
+
+
+def acting(weights: FieldWeights, fields: tuple[int, ...] | None) -> dict[str, Any]:
+    """What `describe` says of the fields that act on a cloth: nothing where all do, as they are."""
+    other = {"field_weights": plain(weights)} if weights != FieldWeights() else {}
+    return other if fields is None else {**other, "fields": [int(index) for index in fields]}
+
+
+def field_values(item: Field) -> dict[str, Any]:
+    """A field but its arrays and keys."""
+    return {
+        "name": item.name,
+        **{name: str(getattr(item, name)) for name in CHOICES},
+        **{name: bool(getattr(item, name)) for name in SWITCHES},
+        "seed": int(item.seed),
+        **{name: float(getattr(item, name)) for name in NUMBERS},
+    }
+
+
+def field_arrays(item: Field) -> dict[str, Array]:
+    """The arrays of a field as they are stored, by their names in `FIELD_ARRAYS`."""
+    return {name: np.ascontiguousarray(getattr(item, name), kind) for name, kind in FIELD_ARRAYS.items()}
+
+
+def field_of(entry: Mapping[str, Any], arrays: Mapping[str, Array]) -> Field:
+    """What `field_values` made these values of, with its keys."""
+    seed = entry["seed"]
+    if not isinstance(seed, int) or not 0 <= seed < 2**20:
+        raise TypeError(f"{seed!r} is no seed")
+    values: dict[str, Any] = {
+        **{name: text(entry[name]) for name in ("name", *CHOICES)},
+        **{name: truth(entry[name]) for name in SWITCHES},
+        **{name: number(entry[name]) for name in NUMBERS},
+    }
+    return Field(location=arrays["location"], axis=arrays["axis"], seed=seed, keys=keys_of(entry), **values)
 
 
 def series(keys: Keys) -> dict[str, dict[str, list[Any]]]:

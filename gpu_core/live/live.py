@@ -79,6 +79,7 @@ class Live:
             tuple(_clocked_cloth(cloth) for cloth in scene.cloths),
             tuple(_clocked_collider(collider) for collider in scene.colliders),
             replace(scene.settings, frame_start=0, frame_end=1, strict_start=False),
+            fields=scene.fields,
         )
         self.simulator = Simulator(self.scene, backend, PREVIEW)
         self._moments = dict(_moments(self.scene))

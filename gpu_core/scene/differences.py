@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from .air import WEIGHTS
 from .scene import MOST_FRAMES, PAINTABLE
 
 Values = Mapping[str, Any]
@@ -23,10 +24,13 @@ ARRAYS = {
     "pin_weights": "the weights of its pin group have changed",
     "seams": "its sewing edges have changed",
     "rest_corners": "its pattern has changed",
+    "location": "it moves otherwise",
+    "axis": "it turns otherwise",
     **{f"painted_{name}": f"where its {name.replace('_', ' ')} is painted has changed" for name in PAINTABLE},
 }
-NOT_THE_RESULT = frozenset({"backend", "name", "key", "arrays", "keys", "material", "painted"})
+NOT_THE_RESULT = frozenset({"backend", "name", "key", "arrays", "keys", "material", "painted", "field_weights"})
 LATER = {"time_scale": 1.0}  #: what caches of older versions do not say
+KINDS = {"cloths": "cloth", "colliders": "collider", "fields": "force field"}
 
 
 class Difference(NamedTuple):
@@ -43,9 +47,9 @@ def differences(held: Values, asked: Values) -> list[Difference]:
     frames = range(first, asked["settings"].get("frame_end", first + MOST_FRAMES) + 1)
     before, after = ({**scene["settings"], "keys": scene.get("keys", {})} for scene in (held, asked))
     lines = list(_numbers("Scene", before, after, frames))
-    for kind, word in (("cloths", "cloth"), ("colliders", "collider")):
-        before = _by_key(held[kind])
-        after = _renamed(before, _by_key(asked[kind]))
+    for kind, word in KINDS.items():
+        before = _by_key(held.get(kind, ()))
+        after = _renamed(before, _by_key(asked.get(kind, ())))
         lines += [Difference(f"{before[key]['name']} is no longer a {word}") for key in before if key not in after]
         lines += [Difference(f"{after[key]['name']} is a new {word}") for key in after if key not in before]
         for key in before:
@@ -93,7 +97,8 @@ def _object(held: Values, asked: Values, frames: range) -> Iterator[Difference]:
 def flat(entry: Values) -> dict[str, Any]:
     """All numbers of an object by one name each."""
     maxima = {f"{key}_max": entry.get("painted", {}).get(key) for key in PAINTABLE}
-    return {**entry, **entry.get("material", {}), **maxima}
+    weights = {**dict.fromkeys(WEIGHTS, 1.0), **entry.get("field_weights", {})} if "material" in entry else {}
+    return {"fields": None, **entry, **entry.get("material", {}), **weights, **maxima}
 
 
 def _numbers(name: str, held: Values, asked: Values, frames: range) -> Iterator[Difference]:
@@ -105,7 +110,9 @@ def _numbers(name: str, held: Values, asked: Values, frames: range) -> Iterator[
         if same is None:
             continue
         shown = f"{name}: {key.replace('_', ' ')}"
-        if len(before) == len(after) == 1:
+        if key == "fields":
+            yield Difference(f"{name}: other force fields act on it")
+        elif len(before) == len(after) == 1:
             yield Difference(f"{shown} is {_text(after[0])}, was {_text(before[0])}")
         elif same < len(frames):
             yield Difference(f"{shown} is another from frame {frames[same]} on", same)

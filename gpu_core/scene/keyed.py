@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from . import air
 from .arrays import Array
 from .scene import Cloth, Collider, Keys, Painted, Scene
 
@@ -30,6 +31,7 @@ def at(scene: Scene, frame: float) -> Scene:
         colliders=tuple(_with(collider, moment(collider.keys, when)) for collider in scene.colliders),
         settings=replace(scene.settings, **moment(scene.keys, when)),
         keys={},
+        fields=tuple(_field(item, when) for item in scene.fields),
     )
 
 
@@ -77,7 +79,17 @@ def _cloth(cloth: Cloth, when: float) -> Cloth:
         name: Painted(entry.weights, values.pop(f"{name}_max", entry.maximum)) for name, entry in cloth.painted.items()
     }
     own = {name: values.pop(name) for name in OF_CLOTH if name in values}
+    weights = {name: values.pop(name) for name in air.WEIGHTS if name in values}
+    own |= {"field_weights": replace(cloth.field_weights, **weights)} if weights else {}
     return _with(cloth, {**own, "painted": painted, "material": replace(cloth.material, **values)})
+
+
+def _field(item: air.Field, when: float) -> air.Field:
+    axis = air.place_at(item.axis, when)
+    axis = axis / max(float(np.linalg.norm(axis)), 1e-12)  # halfway of a turn by 180° there is none
+    return replace(
+        item, location=air.place_at(item.location, when)[None], axis=axis[None], keys={}, **moment(item.keys, when)
+    )
 
 
 def _with(item: Item, values: Mapping[str, Any]) -> Item:

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from . import air
 from .arrays import Array, FloatArray, IntArray
 from .mesh import counted_edges
 
@@ -107,6 +108,8 @@ class Cloth:
     seams: IntArray | None = None  #: (S, 2) vertices that threads pull together and hold
     sewing_time: float = 1.0  #: s from the start until the threads have pulled the seams closed
     sewing_force: float = 5.0  #: most that one thread pulls with, N
+    field_weights: air.FieldWeights = field(default_factory=air.FieldWeights)  #: they take keys
+    fields: tuple[int, ...] | None = None  #: those of the scene's fields that act on it; None = all
     world_to_object: Array | None = None  #: (F or 1, 4, 4) from world to the space the cache is written in
     key: str = ""  #: file name stem of the cache; name is used where empty
     #: (T, 3, 3) m, the triangles' shapes without stress where those are of no one sheet: a pattern, or a sewn cloth
@@ -196,6 +199,7 @@ class Scene:
     colliders: tuple[Collider, ...] = ()
     settings: Settings = field(default_factory=Settings)
     keys: Keys = field(default_factory=dict)  #: of gravity, (K, 3), and time_scale
+    fields: tuple[air.Field, ...] = ()
 
     @property
     def vertices(self) -> int:
@@ -216,6 +220,9 @@ class Scene:
             _validate_cloth(cloth, self.settings)
         for collider in self.colliders:
             _validate_collider(collider, self.settings)
+        for item in self.fields:
+            for problem, remedy in air.faults(item, self.settings.frames):
+                raise SceneError(item.name, problem, remedy)
         return self
 
 
@@ -238,8 +245,11 @@ def _validate_cloth(cloth: Cloth, settings: Settings) -> None:
     _require_number(cloth.name, "thickness", cloth.thickness)
     for key, painted in cloth.painted.items():
         _validate_painted(cloth.name, key, painted, len(cloth.positions))
+    for key, weight in vars(cloth.field_weights).items():
+        _require_number(cloth.name, key, weight)
     maxima = [f"{key}_max" for key in cloth.painted]
-    _validate_keys(cloth.name, cloth.keys, (*vars(cloth.material), "thickness", "sewing_force", *maxima), settings)
+    known = (*vars(cloth.material), "thickness", "sewing_force", *air.WEIGHTS, *maxima)
+    _validate_keys(cloth.name, cloth.keys, known, settings)
     if cloth.seams is not None:
         _validate_seams(cloth, cloth.seams)
     if cloth.velocities is not None:

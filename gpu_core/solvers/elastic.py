@@ -18,8 +18,8 @@ from ..elasticity.energy import LinearSystem
 from ..elasticity.membrane import MembraneEnergy
 from ..elasticity.seam import SeamEnergy
 from ..elasticity.sheet import Sheet
-
-STILL_AIR = 0.5  #: m/s, u of the drag at small amplitudes: plates of 0.2 m that move at 0.03–0.1 m/s give 0.6–1.2
+from ..scene_space import Moment
+from .air import STILL_AIR, Air
 
 #: Takes the increment if the system's `accepted` says so; gives what the host then sees of its `scalar`.
 Take = Callable[[], npt.NDArray[np.float32]]
@@ -47,8 +47,10 @@ class Elastic:
         choices: ElasticityChoices,
         *,
         strain_excess: float = float("inf"),
+        air: Air | None = None,
     ) -> None:
-        """step: h, s. gravity: m/s². strain_excess: stretch beyond a limit that a converged step may leave."""
+        """step: h, s. gravity: m/s². strain_excess: stretch beyond a limit that a converged step may leave.
+        air: where it moves; None = it is still, and no field acts."""
         self.backend, self.vertices, self.h = backend, assembly.vertices, step
         self.gravity = backend.array([[*gravity, 0.0]])
         self.sheet = Sheet(backend, assembly.triangles, self.vertices)
@@ -59,7 +61,7 @@ class Elastic:
         self.seam = next(energy for energy in self.energies if isinstance(energy, SeamEnergy))
         self.membrane.hardest_excess = choices.hardening * strain_excess
         self.inertia, self.free = backend.array(assembly.mass / step**2), backend.array(assembly.free)
-        self.drag = backend.array(assembly.drag)
+        self.drag, self._air = backend.array(assembly.drag), air
         self._pinned = backend.array(assembly.pin_stiffness)
         self.pin_stiffness = self._pinned.copy()
         self._pulls = backend.xp.zeros_like(self._pinned)
@@ -79,21 +81,38 @@ class Elastic:
         for energy in self.energies:
             energy.renew(assembly.parts[energy.name])
 
-    def surround(self, gravity: tuple[float, float, float], drag: npt.NDArray[np.float64]) -> None:
-        """gravity: m/s². drag: (N,) as `Assembly.drag`, 1/m."""
-        self.gravity[:], self.drag[:] = self.backend.array([[*gravity, 0.0]]), self.backend.array(drag)
+    def surround(self, moment: Moment, drag: npt.NDArray[np.float64]) -> None:
+        """Take gravity, air and fields of a moment. drag: (N,) as `Assembly.drag`, 1/m."""
+        self.gravity[:] = self.backend.array([[*moment.gravity, 0.0]])
+        self.drag[:] = self.backend.array(drag)
+        if self._air:
+            self._air.renew(moment, drag)
+
+    @property
+    def air(self) -> Air | None:
+        """What it does in this step; None where it is still and no field acts."""
+        return self._air if self._air and self._air.blows else None
+
+    @property
+    def acceleration(self) -> Any:
+        """(N or 1, 4) what does work on cloth that nothing holds, m/s²: gravity, and air that moves."""
+        return self.gravity + self.air.acceleration if self.air else self.gravity
 
     def inertia_target(
         self, start: Any, velocity: Any, forwarded: Any, gravity_share: Any, adaptive: bool,
         displacement: Any, inertial: Any, guess: Any, z: Any,
     ) -> None:  # fmt: skip
         """z (N, 4) ← where inertia, gravity and air alone would take the cloth; the rest: see the kernel."""
+        before, drag, air = [self.sheet.normals(start)], self.drag, self.air
+        if air:
+            before.append(air.push(start, velocity, self.sheet.normal, forwarded, self.h))
+            forwarded, drag = air.pushed, air.no_drag
         target = launch(
-            "inertia_target", self.vertices, start=start, velocity=velocity, normal=self.sheet.normal, drag=self.drag,
+            "inertia_target", self.vertices, start=start, velocity=velocity, normal=self.sheet.normal, drag=drag,
             forwarded=forwarded, still_air=STILL_AIR, h=self.h, gravity=self.gravity, gravity_share=gravity_share,
             adaptive=float(adaptive), displacement=displacement, inertial=inertial, guess=guess, z=z,
         )  # fmt: skip
-        self.backend.run([self.sheet.normals(start), target])
+        self.backend.run([*before, target])
 
     def residual_launches(self, x: Any, z: Any, system: LinearSystem) -> list[Launch]:
         """Kernels that fill the system's residual (N, 4) = −∇(inertia + Ψ) at x, its ΔH and diag(H + ΔH); and the

@@ -21,6 +21,7 @@ from ..scene.mesh import vertex_ring
 from ..scene.scene import SceneError
 from ..scene_space import Moment, SceneSpace
 from ..subspace.subspace import subspace
+from .air import Air, may_blow
 from .change import Change
 from .convergence import Convergence
 from .elastic import Elastic
@@ -68,8 +69,10 @@ class Ndb:
         self.assembly = assembly = assemble(moment.cloths, step, elasticity)
         self.soft = _soft_pin(assembly, step)
         self.elastic = Elastic(
-            backend, assembly, step, moment.gravity, elasticity, strain_excess=parameters.convergence.strain_excess
-        )
+            backend, assembly, step, moment.gravity, elasticity, strain_excess=parameters.convergence.strain_excess,
+            air=Air(backend, space) if may_blow(space.scene) else None,
+        )  # fmt: skip
+        self.elastic.surround(moment, assembly.drag)
         self.system = _system(backend, assembly, parameters, cache)
         self.vertices = _vertex_data(space, backend, assembly, moment.friction, self.system)
         self.proximity = proximity or _proximity(space, backend, moment.thickness, contact.activation)
@@ -195,7 +198,7 @@ class Ndb:
         array = self.backend.array
         if moment.of_matrix != before.of_matrix:
             self._reassemble(moment)
-        self.elastic.surround(moment.gravity, drag(moment.cloths))
+        self.elastic.surround(moment, drag(moment.cloths))
         self.vertices.friction[:] = array(moment.friction)
         self.proximity.thicken(moment.thickness)
 

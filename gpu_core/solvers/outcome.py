@@ -67,13 +67,14 @@ class Outcome:
 
         Backward Euler takes energy while all energies are convex on a step's way, and an iteration has no residual.
         """
-        xp, allowed = self.backend.xp, self.energy
+        xp, allowed, acceleration = self.backend.xp, self.energy, self.elastic.acceleration
         for rows in self.momentum.loose if self.momentum else ():
             mass = self.vertices.mass[rows].astype(xp.float64)
             v0, v1 = (v[rows].astype(xp.float64) for v in (before.velocity, velocity))
             kinetic = 0.5 * (mass * (v1 * v1).sum(axis=1)).sum()
             gained = kinetic - 0.5 * (mass * (v0 * v0).sum(axis=1)).sum()
-            work = self.iterate.h * (mass * (v1 * self.elastic.gravity).sum(axis=1)).sum()
+            pull = acceleration[rows] if self.elastic.air else acceleration
+            work = self.iterate.h * (mass * (v1 * pull).sum(axis=1)).sum()
             of = xp.zeros(self.vertices.cloth, bool)
             of[rows] = True
             stored = self.elastic.gain(self.iterate.start, x, of)

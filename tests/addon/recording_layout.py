@@ -36,7 +36,7 @@ class RecordingLayout:
         known_icon(icon)
         self.shown.append(("menu", name))
 
-    def prop(self, data, name, expand=False, text=None, icon="NONE"):
+    def prop(self, data, name, expand=False, text=None, icon="NONE", slider=False):
         known_icon(icon)
         assert name in data.bl_rna.properties, (data, name)
         self.shown.append(("prop", name))

@@ -15,6 +15,7 @@ from taffeta.gpu_core.check.intersection import unique_edges
 from taffeta.gpu_core.check.scene_check import check_frame, to_world
 from taffeta.gpu_core.files.cache import frames_path, read_frames
 from taffeta.gpu_core.files.job import save
+from taffeta.gpu_core.scene.air import Field, FieldWeights
 from taffeta.gpu_core.scene.scene import PAINTABLE, Cloth, Collider, Material, Painted, Pins, Scene, Settings
 
 
@@ -111,7 +112,35 @@ def full_scene() -> Scene:
     second = replace(painted(second), keys={"bend": np.array([5e-6, 6e-6]), "bend_max": np.array([1e-5, 2e-5, 3e-5])})
     moving = replace(moving, keys={"friction": np.array([0.4, 0.5])})
     keys = {"gravity": np.array([[0.0, 0.0, -9.81], [0.0, 1.0, -9.0]]), "time_scale": np.array([1.0, 0.9])}
-    return replace(scene, cloths=(first, second), colliders=(collider, moving), keys=keys)
+    weights = FieldWeights(field_gravity=0.9, field_wind=0.5)
+    second = replace(
+        second, field_weights=weights, fields=(0, 2), keys={**second.keys, "field_all": np.array([1, 0.8])}
+    )
+    return replace(scene, cloths=(first, second), colliders=(collider, moving), keys=keys, fields=every_field())
+
+
+def every_field() -> tuple[Field, ...]:
+    """One of each kind, with each shape, falloff and side, some of them moving and with keys."""
+    turn = np.array([[0.0, 0.0, 1.0], [0.0, 0.6, 0.8], [0.0, 0.8, 0.6]])
+    way = np.array([[0.1, 0.0, -0.2], [0.2, 0.0, -0.2], [0.3, 0.1, -0.2]])
+    still, gust = (
+        {"location": way[:1], "axis": turn[1:2]},
+        {"strength": np.array([1.0, 2.0]), "flow": np.array([1, 0.5])},
+    )
+    return (
+        Field("Fan", way, turn, "wind", "plane", strength=1.0, flow=1.0, wind_factor=0.8, noise=0.5, seed=7, keys=gust),
+        Field("Pull", **still, kind="force", gravity_falloff=True, strength=-0.2, flow=0.1, wind_factor=0.5),
+        Field(
+            "Twist", **still, kind="vortex", falloff="tube", z_direction="positive", radial_power=1.0, radial_max=9.0
+        ),
+        Field("Whirl", **still, kind="vortex", shape="plane", power=1.0),
+        Field("Coil", **still, kind="magnetic", shape="line", falloff="cone", radial_power=0.5, radial_min=10.0),
+        Field("Plates", **still, kind="magnetic", shape="plane", z_direction="negative"),
+        Field("Spring", **still, kind="harmonic", damping=0.1, size=0.1, noise=0.3),
+        Field("Eddies", **still, kind="turbulence", size=0.3, global_coordinates=True),
+        Field("More", **still, kind="turbulence", size=0.0, power=2.0, distance_min=0.1, distance_max=5.0),
+        Field("Syrup", **still, kind="drag", strength=0.5, damping=0.5),
+    )
 
 
 def assert_frames_are_free_of_intersections(scene: Scene, cache: Path, frames: int) -> None:

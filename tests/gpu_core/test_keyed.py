@@ -11,7 +11,8 @@ import pytest
 
 from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.check.scene_check import SceneCheck
-from taffeta.gpu_core.scene import keyed
+from taffeta.gpu_core.scene import air, keyed
+from taffeta.gpu_core.scene.air import WEIGHTS
 from taffeta.gpu_core.scene.scene import PAINTABLE, Cloth, Collider, Material, Painted, Scene, SceneError, Settings
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.gpu_core.solvers.parameters import paper, subspace_reuse
@@ -20,9 +21,10 @@ from taffeta.tests.gpu_core.swinging import SECOND, swinging
 
 FRAMES, KEY = 6, 4  #: after the first; the frame of the key, counted so
 cpu = select("cpu")
-OF_CLOTH = (*(field.name for field in fields(Material)), "thickness", *(f"{name}_max" for name in PAINTABLE))
+ACTING = {"field_all": "force", **{name: name.removeprefix("field_") for name in WEIGHTS[2:]}}  #: and on what
+OF_CLOTH = (*WEIGHTS, *(field.name for field in fields(Material)), "thickness", *(f"{name}_max" for name in PAINTABLE))
 NAMES = [*(f"cloth {name}" for name in OF_CLOTH), "collider friction", "collider thickness"]
-NAMES += ["scene gravity", "scene time_scale"]
+NAMES += ["scene gravity", "scene time_scale", *(f"field {name}" for name in air.NUMBERS)]
 
 
 def frames_of(scene: Scene, parameters=None, simulator: Simulator | None = None) -> np.ndarray:
@@ -45,34 +47,51 @@ def plain() -> Scene:
     return replace(scene, cloths=(replace(cloth, painted=paint),), colliders=(floor,))
 
 
+def blown(scene: Scene, kind: str, **numbers) -> Scene:
+    """With a field of this kind, near enough for each of its numbers to count."""
+    known = dict.fromkeys(("strength", "size", "power", "radial_power", "damping", "flow", "noise"), 1.0)
+    known |= {"distance_min": 0.1, "distance_max": 0.24, "radial_min": 0.1, "radial_max": 0.5, "wind_factor": 0.3}
+    place, axis = np.array([[0.5, 0.1, -0.3]]), np.array([[0.0, 0.6, 0.8]])
+    return replace(scene, fields=(air.Field("Field", place, axis, kind, "plane", "tube", **(known | numbers)),))
+
+
+def scene_for(name: str) -> Scene:
+    """The plain one, with a field where this number has to do with one."""
+    owner, name = name.split()
+    if owner == "field":
+        return blown(plain(), "harmonic" if name in ("damping", "size") else "force")
+    return blown(plain(), ACTING[name]) if name in ACTING else plain()
+
+
 @cache
-def unkeyed() -> np.ndarray:
-    return frames_of(plain())
+def unkeyed(name: str) -> np.ndarray:
+    return frames_of(scene_for(name))
 
 
 def with_key(name: str, factor: float = 3.0) -> Scene:
     """A number that jumps to `factor` times itself at the frame KEY."""
-    scene, (owner, name) = plain(), name.split()
+    scene, (owner, name) = scene_for(name), name.split()
     if owner == "scene":
         start = np.asarray(getattr(scene.settings, name))
         return replace(scene, keys={name: np.array([start] * KEY + [factor * start])})
-    item = scene.cloths[0] if owner == "cloth" else scene.colliders[0]
-    known = {**vars(scene.cloths[0].material), **vars(item)}
-    start = known[name.removesuffix("_max")]
+    kind = {"cloth": "cloths", "field": "fields"}.get(owner, "colliders")
+    (item,) = getattr(scene, kind)
+    known = {**vars(scene.cloths[0].material), **vars(scene.cloths[0].field_weights), **vars(item)}
+    start = known[name if name in known else name.removesuffix("_max")]
     item = replace(item, keys={name: np.array([start] * KEY + [factor * start])})
-    return replace(scene, **{"cloths" if owner == "cloth" else "colliders": (item,)})
+    return replace(scene, **{kind: (item,)})
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_key_changes_the_result_at_its_frame_and_not_before(name):
     found = frames_of(with_key(name))
-    assert np.array_equal(found[: KEY - 1], unkeyed()[: KEY - 1])
-    assert np.abs(found[KEY - 1] - unkeyed()[KEY - 1]).max() > 1e-6
+    assert np.array_equal(found[: KEY - 1], unkeyed(name)[: KEY - 1])
+    assert np.abs(found[KEY - 1] - unkeyed(name)[KEY - 1]).max() > 1e-6
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_keys_that_say_the_same_are_no_keys(name):
-    assert np.array_equal(frames_of(with_key(name, 1.0)), unkeyed())
+    assert np.array_equal(frames_of(with_key(name, 1.0)), unkeyed(name))
 
 
 @pytest.mark.parametrize("name", ["cloth bend_friction", "cloth density", "scene time_scale", "cloth thickness"])

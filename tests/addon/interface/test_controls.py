@@ -30,7 +30,8 @@ def controls() -> Iterator[tuple[str, bpy.types.Property]]:
     """(path in Python, property) of all that a user can set."""
     for place, group in PLACES.items():
         for item in group.bl_rna.properties:
-            if item.identifier not in OWN and item.type != "POINTER" and not item.is_hidden:
+            group_of_its_own = item.type == "POINTER" and item.fixed_type.identifier != "Collection"
+            if item.identifier not in OWN and not group_of_its_own and not item.is_hidden:
                 yield f"{place}.{item.identifier}", item
 
 

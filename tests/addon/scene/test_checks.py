@@ -37,8 +37,8 @@ def sewing(cloth):
     cloth.data.edges[-1].vertices = (0, 6)
 
 
-def wind(_cloth):
-    bpy.ops.object.effector_add(type="WIND")
+def texture_field(_cloth):
+    bpy.ops.object.effector_add(type="TEXTURE")
     bpy.context.object.name = "Fan"
 
 
@@ -99,7 +99,7 @@ SEEN = {
         False,
     ),
     "Blender's cloth": (add("CLOTH"), "Cloth: Blender's own Cloth", "BLENDER_CLOTH", False),
-    "wind": (wind, "Fan: the force field Wind", "", True),
+    "texture field": (texture_field, "Fan: the force field Texture", "", True),
     "collision": (collision, "Ground: Blender's Collision", "COLLIDER", True),
     "no body": (no_body, "Scene: no object is a collider", "", False),
     "keyed step rate": (keyed_step_rate, "Scene: keys on step rate", "KEYS", True),
@@ -151,9 +151,9 @@ def test_every_mend_has_a_trouble_that_it_is_for():
 
 
 def test_what_a_bake_ignores_is_in_its_report(saved_scene):
-    wind(None)
+    texture_field(None)
     bpy.ops.taffeta.bake()
-    assert session.state().warnings == ("Fan: the force field Wind does not move the cloth",)
+    assert session.state().warnings == ("Fan: the force field Texture does not move the cloth",)
 
 
 def groups():

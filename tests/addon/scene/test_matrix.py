@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 import pytest
 
+from taffeta.addon.scene.fields import KINDS
 from taffeta.addon.scene.gather import gather, gather_numbers, members
 from taffeta.addon.scene.painted import PAINTED
 from taffeta.addon.scene.shown import SHOWN
@@ -22,6 +23,7 @@ from taffeta.tests.gpu_core.swinging import SECOND, swinging
 
 FRAMES, KEY = 5, 4  #: the range; the frame of the key
 PLACES = {"cloth": "Sheets", "collider": "Slope"}
+FIELDS = {f"field_{kind}": name for name, kind in KINDS.items()} | {"field_all": "FORCE"}  #: what weights act on
 
 
 @pytest.fixture
@@ -82,8 +84,17 @@ def read():
 
 
 @cache
-def plain(paint: str) -> np.ndarray:
+def plain(kind: str) -> np.ndarray:
+    """kind: of the force field there, if there is one."""
     return frames_of(read())
+
+
+def blow(kind: str) -> None:
+    """A force field of this kind under the sheets."""
+    bpy.ops.object.effector_add(type=kind, location=(0.6, 0.1, -0.3), rotation=(0.3, 0.2, 0.1))
+    own = bpy.context.object.field
+    own.strength, own.size, own.shape = 3.0, 0.5, "PLANE"
+    own.wind_factor, own.flow = 0.5, 0.5
 
 
 def owner_of(place: str):
@@ -124,9 +135,13 @@ def test_a_key_changes_the_result_at_its_frame_and_only_from_there(swing, place,
     stored = SHOWN.get(name, (name, None))[0]
     if stored.endswith("_max"):
         setattr(swing.taffeta.cloth, f"{stored.removesuffix('_max')}_group", "Second")
-    if name == "sewing_force":
+    kind = FIELDS.get(name, "")
+    if kind:
+        blow(kind)
+    sewn = name if name == "sewing_force" else ""
+    if sewn:
         sew(swing)
-    expected = plain(name if name == "sewing_force" else "")  # paint that goes to the number itself is none
+    expected = plain(kind or sewn)  # paint that goes to the number itself is none
     key(place, name, 3.0)
     scene = read()
     found = frames_of(scene)
@@ -135,7 +150,7 @@ def test_a_key_changes_the_result_at_its_frame_and_only_from_there(swing, place,
     # What drawing knows of it is what reading has found.
     drawn = gather_numbers(bpy.context.scene, members(bpy.context.scene), ["Sheets"], [])
     held = describe(scene)
-    for entry in held["cloths"] + held["colliders"]:
+    for entry in held["cloths"] + held["colliders"] + held.get("fields", []):
         del entry["arrays"]
     assert drawn == held
     # And from which frame on it is another.
@@ -147,7 +162,8 @@ def test_a_key_changes_the_result_at_its_frame_and_only_from_there(swing, place,
 def described_without_keys(content):
     plain_entries = {
         kind: [{k: v for k, v in entry.items() if k != "keys"} for entry in content[kind]]
-        for kind in ("cloths", "colliders")
+        for kind in ("cloths", "colliders", "fields")
+        if kind in content
     }
     return {"settings": content["settings"], **plain_entries}
 

@@ -15,7 +15,7 @@ def names(scene):
 
     def ask() -> tuple[list[str], list[str]]:
         bpy.context.view_layer.update()
-        cloths, colliders, _ = roster.members(bpy.context.scene)
+        cloths, colliders, *_ = roster.members(bpy.context.scene)
         return [item.name for item in cloths], [item.name for item in colliders]
 
     return ask

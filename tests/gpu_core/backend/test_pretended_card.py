@@ -31,6 +31,7 @@ from taffeta.gpu_core.solvers.parameters import NdbParameters, paper, preset
 from taffeta.tests.gpu_core.backend.conftest import CARD
 from taffeta.tests.gpu_core.small_scene import (
     assert_frames_are_free_of_intersections,
+    every_field,
     full_scene,
     painted,
     sewn_tube,
@@ -80,6 +81,7 @@ SCENES = {
     "drape": (small_scene(8, 12), 7, None),
     "cotton that rubs": (of_cotton(small_scene(4, 8)), 3, None),
     "all there is": (full_scene(), 2, None),
+    "every field": (replace(small_scene(3, 5), fields=every_field()), 2, None),
     "painted and keyed": (of_changing_cloth(swinging(5)), 4, None),
     "as the paper prints it": (small_scene(5, 8), 3, paper()),
     "constant matrix": (small_scene(8, 10), 3, CONSTANT),
