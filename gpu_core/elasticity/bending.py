@@ -241,7 +241,8 @@ def _plate_rows(
     if cloth.pins is not None:
         hard = True if cloth.pins.weights is None else cloth.pins.weights >= 1.0
         held[cloth.pins.vertices] = hard
-    found = plate_rows(cloth.patterns, cloth.triangles, len(cloth.positions), held[cloth.triangles].all(axis=1))
+    clamped, shape = held[cloth.triangles].all(axis=1), cloth.rest_positions
+    found = plate_rows(cloth.patterns, cloth.triangles, len(cloth.positions), clamped, shape)
     area = corner_areas(cloth.patterns)
     return found.rows, area[found.triangle], found.hinge, found.triangle
 
@@ -254,7 +255,7 @@ def _of_edges(cloth: Cloth, name: str, ends: npt.NDArray[np.int32]) -> Array:
 
 def _hinge_rows(cloth: Cloth) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32]]:
     """Bergou's K: cotangents at the ends of the edge; stiffness 3 k_b/(A₀+A₁) with k_b = D/3: D over that area."""
-    found = hinges(cloth.triangles)
+    found = hinges(cloth.triangles, cloth.rest_positions)
     area = corner_areas(cloth.patterns)
     cotangents = []
     for side in range(2):

@@ -31,10 +31,12 @@ class PlateRows(NamedTuple):
     hinge: IntArray  #: (R, 2) ends of the edge that the row belongs to
 
 
-def plate_rows(corners: Array, triangles: IntArray, vertices: int, held: npt.NDArray[np.bool_]) -> PlateRows:
+def plate_rows(
+    corners: Array, triangles: IntArray, vertices: int, held: npt.NDArray[np.bool_], shape: Array | None = None
+) -> PlateRows:
     """corners: (T, 3, 3) of the triangles at rest, m. vertices: N. held: (T,) triangles with three hard pins: their
-    edges take their slope."""
-    found = hinges(triangles)
+    edges take their slope. shape: (N, 3) m, tells which triangles bend at an edge that has more than two."""
+    found = hinges(triangles, shape)
     size = _triangle_sizes(corners)
     edge = _edge_of_corner(triangles, found)
     slopes = _edge_slopes(corners, triangles, vertices, found, edge, held)

@@ -107,15 +107,15 @@ KERNEL void membrane_curvature(int t, const vec *x OF(vertices), const int *corn
     }
 }
 
-// ∂²E/∂x_a∂x_b of each edge from a to b, by columns: `constant` of bending, and the one or two triangles' at the edge.
+// ∂²E/∂x_a∂x_b of each edge from a to b, by columns: `constant` of bending, and the triangles' at the edge.
 // What b meets of a is its transpose, so the matrix is symmetric to the last bit.
-// side: (2 per edge) 2 (3t + side) + 1 where the triangle runs through the edge from a to b; −1 where there is none.
-KERNEL void edge_curvature(int e, const int *side OF(2 * count), const float *constant OF(count),
+// side: (`sides` per edge) 2 (3t + side) + 1 where the triangle runs through the edge from a to b; −1 where there is none.
+KERNEL void edge_curvature(int e, const int *side OF(sides * count), int sides, const float *constant OF(count),
                            const vec *triangle_block OF(9 * triangles), vec *columns OF(3 * count))
 {
     vec zero = make_vec(0.0f, 0.0f, 0.0f), sum[3] = {zero, zero, zero};
-    for (int k = 0; k < 2; ++k) {
-        int at = side[2 * e + k];
+    for (int k = 0; k < sides; ++k) {
+        int at = side[sides * e + k];
         if (at < 0) continue;
         const vec *row = triangle_block + 3 * (at / 2);
         bool along = at % 2 == 1;

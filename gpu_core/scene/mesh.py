@@ -68,7 +68,9 @@ def edges_of(triangles: IntArray, vertices: int) -> Edges:
 
 
 def edge_sides(triangles: IntArray, edges: IntArray) -> IntArray:
-    """(E, 2) the triangle sides along each edge, −1 where there is no second one. edges: (E, 2) as `unique_edges`.
+    """(E, S) the triangle sides along each edge, −1 where there are not so many. edges: (E, 2) as `unique_edges`.
+
+    S: 2, or as many faces as any edge has.
 
     2 (3t + k) + 1 where side k, from corner k + 1 to corner k + 2 of triangle t, runs from the smaller vertex to the
     larger, 2 (3t + k) where it runs back.
@@ -79,8 +81,9 @@ def edge_sides(triangles: IntArray, edges: IntArray) -> IntArray:
     edge = np.searchsorted(edges @ weight, np.sort(ends, axis=1) @ weight)
     order = np.argsort(edge, kind="stable")
     first = np.searchsorted(edge[order], np.arange(len(edges)))
-    sides = np.full((len(edges), 2), -1, np.int32)
-    sides[edge[order], np.arange(len(order)) - first[edge[order]]] = number[order]
+    place = np.arange(len(order)) - first[edge[order]]
+    sides = np.full((len(edges), max(2, int(place.max()) + 1)), -1, np.int32)
+    sides[edge[order], place] = number[order]
     return sides
 
 
@@ -91,7 +94,10 @@ class Hinges(NamedTuple):
     triangles: IntArray  #: (E, 2)
 
 
-def hinges(triangles: IntArray) -> Hinges:
+def hinges(triangles: IntArray, shape: npt.NDArray[np.floating] | None = None) -> Hinges:
+    """Of more than two triangles at an edge the two that go on from each other flattest are a hinge, then the flattest
+    of the others; a third one is free to turn. shape: (N, 3) in which that is seen; None: in the triangles' order.
+    """
     count = len(triangles)
     ends = triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
     opposite = triangles[:, [2, 0, 1]].reshape(-1)
@@ -100,9 +106,41 @@ def hinges(triangles: IntArray) -> Hinges:
     order = np.lexsort((owner, key[:, 1], key[:, 0]))
     first, second = order[:-1], order[1:]
     shared = (key[first] == key[second]).all(axis=1)
-    first, second = first[shared], second[shared]
+    if (shared[1:] & shared[:-1]).any():
+        first, second = _flattest(order, shared, key, opposite, shape).T
+    else:
+        first, second = first[shared], second[shared]
     corners = np.column_stack([key[first], opposite[first], opposite[second]])
     return Hinges(corners.astype(np.int32), np.column_stack([owner[first], owner[second]]).astype(np.int32))
+
+
+def _flattest(
+    order: npt.NDArray[np.int64],
+    shared: npt.NDArray[np.bool_],
+    ends: IntArray,
+    opposite: IntArray,
+    shape: npt.NDArray[np.floating] | None,
+) -> npt.NDArray[np.int64]:
+    """(E, 2) the triangle sides that make hinges. order: of the sides by edge; shared: one has the edge of the next."""
+    pairs: list[tuple[int, int]] = []
+    for sides in np.split(order, np.flatnonzero(~shared) + 1):
+        left = sides.tolist()
+        if len(left) > 2 and shape is not None:
+            start, end = shape[ends[left[0]]].astype(np.float64)
+            along = (end - start) / max(float(np.linalg.norm(end - start)), 1e-30)
+            away = shape[opposite[left]] - start
+            away = away - np.outer(away @ along, along)
+            away /= np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-30)
+            cosine = away @ away.T
+            while len(left) > 1:
+                rows = [sides.tolist().index(side) for side in left]
+                least = cosine[np.ix_(rows, rows)] + 3.0 * np.tri(len(rows))
+                i, j = np.unravel_index(int(np.argmin(least)), least.shape)
+                pairs.append((left[i], left[j]))
+                left = [side for k, side in enumerate(left) if k not in (i, j)]
+        else:
+            pairs += [(left[k], left[k + 1]) for k in range(0, len(left) - 1, 2)]
+    return np.array(pairs, np.int64).reshape(-1, 2)
 
 
 def triangle_areas(positions: npt.NDArray[np.floating], triangles: IntArray) -> npt.NDArray[np.float64]:

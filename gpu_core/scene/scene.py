@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from . import air
 from .arrays import Array, FloatArray, IntArray
-from .mesh import counted_edges
 
 SolverName = Literal["ndb", "pd_ipc"]
 SolverPreset = Literal["default", "subspace", "paper"]
@@ -241,7 +240,7 @@ def _validate_cloth(cloth: Cloth, settings: Settings) -> None:
     if cloth.rest_corners is not None:
         _require_places(cloth.name, cloth.rest_corners.reshape(-1, 3), "the pattern of corner")
     _refuse_zero_area(cloth)
-    _refuse_non_manifold(cloth)
+    _refuse_doubled(cloth)
     _require_number(cloth.name, "thickness", cloth.thickness)
     for key, painted in cloth.painted.items():
         _validate_painted(cloth.name, key, painted, len(cloth.positions))
@@ -410,13 +409,13 @@ def _refuse_zero_area(cloth: Cloth) -> None:
         )
 
 
-def _refuse_non_manifold(cloth: Cloth) -> None:
-    """At most two triangles share an edge, and no triangle appears twice."""
-    edges, count = counted_edges(cloth.triangles)
-    bad = edges[count > 2]
+def _refuse_doubled(cloth: Cloth) -> None:
+    """No two triangles have the same vertices."""
+    _, first, count = np.unique(np.sort(cloth.triangles, axis=1), axis=0, return_index=True, return_counts=True)
+    bad = first[count > 1]
     if len(bad):
         raise SceneError(
             cloth.name,
-            f"{len(bad)} edges with more than two faces (the first joins vertices {bad[0][0]} and {bad[0][1]})",
-            "Split the mesh there: Select > All by Trait > Non Manifold shows them",
+            f"{len(bad)} faces lie on another one with the same vertices (the first is triangle {bad.min()})",
+            "Delete one of them: Select > All by Trait > Interior Faces, or Mesh > Split",
         )

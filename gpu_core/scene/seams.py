@@ -12,7 +12,7 @@ import scipy.sparse as sparse
 from scipy.sparse import csgraph
 
 from .arrays import Array, IntArray
-from .mesh import counted_edges, edge_lengths, incidence, unique_edges
+from .mesh import edge_lengths, incidence, unique_edges
 from .scene import Cloth, Pins
 
 AGREED = 1.0e-7  #: m, two places at rest that are one
@@ -65,7 +65,7 @@ def welded(cloth: Cloth, wanted: npt.NDArray[np.bool_], kept: npt.NDArray[np.boo
     """The cloth in which the threads `wanted` (S,) have made one vertex of each two. Triangles keep their rest shapes.
     kept: (S,) those of them that have done so already.
 
-    A thread stays where it would leave a face without area, two faces in one place, or an edge with three faces.
+    A thread stays where it would leave a face without area or two faces in one place.
     """
     assert cloth.seams is not None
     count, done = len(cloth.positions), wanted | kept
@@ -114,13 +114,11 @@ def _sewn(cloth: Cloth) -> npt.NDArray[np.bool_]:
 
 
 def _unfit(triangles: IntArray) -> IntArray:
-    """The vertices of triangles, and of edges, that the solver has no law for."""
+    """The vertices of triangles that the solver has no law for."""
     ordered = np.sort(triangles, axis=1)
     flat = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
     _, number, twice = np.unique(ordered, axis=0, return_inverse=True, return_counts=True)
-    bad = flat | (twice[number.ravel()] > 1)
-    edges, count = counted_edges(triangles)
-    return np.unique(np.concatenate([triangles[bad].ravel(), edges[count > 2].ravel()]))
+    return np.unique(triangles[flat | (twice[number.ravel()] > 1)])
 
 
 def _pinned(pins: Pins, vertex_of: IntArray) -> Pins:

@@ -149,7 +149,7 @@ class NewtonStep:
         ]  # fmt: skip
         return [
             launch(
-                "edge_curvature", len(self._side), side=self._side, constant=self._near,
+                "edge_curvature", len(self._side), side=self._side, sides=self._side.shape[1], constant=self._near,
                 triangle_block=self.triangle_block, columns=self._columns,
             ),
             inverse,

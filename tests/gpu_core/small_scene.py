@@ -56,6 +56,31 @@ def sewn_tube(side: int, frames: int) -> Scene:
     return Scene((cloth,), (), Settings(frame_end=frames, gravity=(0.0, 0.0, 0.0)))
 
 
+def pocket(side: int, frames: int) -> Scene:
+    """A sheet of 20 cm whose two upper corners come 8 cm nearer, with a pocket: a patch that shares three of its sides.
+
+    side: 6 or more. At the pocket's seams three faces meet.
+    """
+    flat, triangles = sheet(side, 0.2)
+    upright = flat[:, [0, 2, 1]]
+    row, column = np.divmod(np.arange(side * side), side)  # row along x, column along z
+    low, high = side // 4, side - 1 - side // 4
+    within = (row >= low) & (row <= high) & (column >= low) & (column <= high)
+    seam = within & ((row == low) | (row == high) | (column == low))
+    inner = np.flatnonzero(within & ~seam)
+    number = np.arange(side * side)
+    number[inner] = side * side + np.arange(len(inner))
+    patch = triangles[within[triangles].all(axis=1)]
+    patch = number[patch[(number[patch] != patch).any(axis=1)]]  # a corner's own triangle is the sheet's
+    places = np.concatenate([upright, upright[inner] - [0.0, 0.01, 0.0]])
+    faces = np.concatenate([triangles, patch]).astype(np.int32)
+    held = np.int32([side - 1, side * side - 1])
+    nearer = np.linspace(0.0, 0.04, frames)[:, None, None] * np.array([[[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]])
+    pins = Pins(held, places[held] + nearer)
+    cloth = Cloth("Jeans", faces, places, places, Material(), pins=pins, thickness=1e-3)
+    return Scene((cloth,), (), Settings(frame_end=frames))
+
+
 def small_scene(frames: int = 6, side: int = 10) -> Scene:
     """side × side vertices, 30 cm, above a ball; the cache is written in a space that turns with the frames."""
     vertices, triangles = sheet(side, 0.3)

@@ -364,7 +364,7 @@ def test_a_state_of_another_mesh_is_refused():
         (lambda c: replace(c, triangles=c.triangles[(c.triangles != 63).all(axis=1)]), "loose"),
         (
             lambda c: replace(c, triangles=np.concatenate([c.triangles, [[0, 1, 9]]]).astype(np.int32)),
-            "more than two faces",
+            "lie on another one",
         ),
         (lambda c: replace(c, positions=np.where(np.arange(64)[:, None] == 3, np.nan, c.positions)), "not a number"),
         (

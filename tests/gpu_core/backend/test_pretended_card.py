@@ -34,6 +34,7 @@ from taffeta.tests.gpu_core.small_scene import (
     every_field,
     full_scene,
     painted,
+    pocket,
     sewn_tube,
     small_scene,
 )
@@ -88,6 +89,7 @@ SCENES = {
     "constant matrix, Jacobi": (small_scene(8, 8), 3, CONSTANT.replaced(relaxation="jacobi")),
     "subspace, then Newton": (small_scene(8, 10), 5, preset("subspace")),
     "a tube that is sewn": (replace(sewn_tube(4, 16), settings=Settings(frame_end=16, step_rate=96.0)), 15, None),
+    "three faces at an edge": (pocket(7, 3), 2, None),
     "no multilevel": (small_scene(8, 8), 3, CHOICES.replaced(multilevel=False)),
     "PD with IPC": (of_solver(small_scene(4, 6), "pd_ipc"), 2, None),
 }
