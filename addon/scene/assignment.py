@@ -8,6 +8,7 @@ from typing import Any
 
 import bpy
 
+from .fields import has_field
 from .sampled import number
 
 SCENE = "scene"  #: in place of an object's name
@@ -19,7 +20,7 @@ class AssignmentError(ValueError):
 
 
 def assign(scene: bpy.types.Scene, owner: str, name: str, text: str) -> Any:
-    """Set a property of a cloth, a collider or the scene, and return its value.
+    """Set a property of a cloth, a collider, a force field or the scene, and return its value.
 
     Args:
         owner: an object's name, or “scene”.
@@ -38,10 +39,12 @@ def assign(scene: bpy.types.Scene, owner: str, name: str, text: str) -> Any:
     except ValueError as error:
         raise AssignmentError(f"{owner}.{name} cannot be {text!r}: {error}") from error
     value = getattr(group, name)
+    if isinstance(value, bpy.types.ID):
+        return value.name
     return number(value) if isinstance(value, float) else value
 
 
-def _groups(scene: bpy.types.Scene, owner: str) -> list[bpy.types.PropertyGroup]:
+def _groups(scene: bpy.types.Scene, owner: str) -> list[bpy.types.bpy_struct]:
     if owner == SCENE:
         return [scene.taffeta]
     item = scene.objects.get(owner)
@@ -49,16 +52,21 @@ def _groups(scene: bpy.types.Scene, owner: str) -> list[bpy.types.PropertyGroup]
         named = ", ".join(item.name for item in scene.objects if item.taffeta.role != "NONE")
         raise AssignmentError(f"There is no object {owner!r}. These take part: {named or 'none'}")
     parts = {"CLOTH": [item.taffeta.cloth], "COLLIDER": [item.taffeta.collider]}
-    return [item.taffeta, *parts.get(item.taffeta.role, [])]
+    return [item.taffeta, *parts.get(item.taffeta.role, []), *([item.field] if has_field(item) else [])]
 
 
-def _names(group: bpy.types.PropertyGroup) -> list[str]:
+def _names(group: bpy.types.bpy_struct) -> list[str]:
     """What of this group a user sees and may set."""
-    return [
-        entry.identifier
-        for entry in group.bl_rna.properties
-        if entry.type != "POINTER" and entry.identifier != "name" and not (entry.is_hidden or entry.is_readonly)
-    ]
+    return [entry.identifier for entry in group.bl_rna.properties if _may_be_set(entry)]
+
+
+def _may_be_set(entry: bpy.types.Property) -> bool:
+    of_a_group = entry.type == "POINTER" and not _is_collection(entry)
+    return not (of_a_group or entry.identifier == "name" or entry.is_hidden or entry.is_readonly)
+
+
+def _is_collection(entry: bpy.types.Property) -> bool:
+    return bool(entry.type == "POINTER" and entry.fixed_type.identifier == "Collection")
 
 
 def _value(entry: bpy.types.Property, text: str) -> Any:
@@ -75,6 +83,10 @@ def _value(entry: bpy.types.Property, text: str) -> Any:
             if text.upper() not in known:
                 raise ValueError(f"it is one of {', '.join(known)}")
             return text.upper()
+        case "POINTER":
+            if text and text not in bpy.data.collections:
+                raise ValueError(f"it is one of {', '.join(bpy.data.collections.keys()) or 'no collections'}, or empty")
+            return bpy.data.collections[text] if text else None
         case _:
             return text
 

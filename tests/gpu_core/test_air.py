@@ -13,8 +13,9 @@ from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.elasticity.assembly import AIR_DENSITY
 from taffeta.gpu_core.scene.air import Field, FieldWeights
 from taffeta.gpu_core.scene.scene import Cloth, Material, Pins, Scene, SceneError, Settings
+from taffeta.gpu_core.scene_space import SceneSpace
 from taffeta.gpu_core.simulator import Simulator
-from taffeta.gpu_core.solvers.air import STILL_AIR
+from taffeta.gpu_core.solvers.air import STILL_AIR, Air
 from taffeta.tests.gpu_core.small_scene import sheet, small_scene
 
 cpu = select("cpu")
@@ -235,6 +236,33 @@ def test_a_bad_field_is_refused_by_name(changes, words):
     assert caught.value.object == "Force"
     with pytest.raises(SceneError, match="field_wind is -1"):
         scene(field_weights=FieldWeights(field_wind=-1.0)).validate()
+
+
+def accelerations(item: Field, places: np.ndarray) -> np.ndarray:
+    """(N, 3) what a field gives vertices of 1 kg/m² at rest there, m/s²."""
+    cloth = Cloth("Dust", np.int32([[0, 1, 2]]), places, places, Material(density=1.0))
+    space, count = SceneSpace(Scene((cloth,), (), Settings(), fields=(item,))), len(places)
+    air = Air(cpu, space)
+    air.renew(space.moment(1), np.zeros(count))
+    x, nothing = (np.zeros((count, 4), np.float32) for _ in range(2))
+    x[:, :3] = places - space.centre
+    cpu.run([air.push(x, nothing, nothing, nothing, 1e-6)])
+    return air.acceleration[:, :3].astype(np.float64)
+
+
+@pytest.mark.parametrize("power", [0.0, 0.3, 1.0, 2.0, 7.7, 10.0])
+def test_a_falloff_is_that_power_of_the_distance_to_float32(power):
+    way = np.float32(np.geomspace(1e-3, 7.0, 200)).astype(np.float64)
+    found = accelerations(Field("Force", HERE, UP, "force", power=power), way[:, None] * [1.0, 0.0, 0.0])
+    assert found[:, 0] == pytest.approx((1.0 + way) ** -power, rel=3e-6)
+
+
+def test_a_cone_falls_off_by_the_angle_in_degrees():
+    angle = np.radians(np.linspace(0.0, 180.0, 181))
+    cone = Field("Force", HERE, UP, "force", falloff="cone", radial_power=1.0)
+    places = np.stack([np.sin(angle), 0.0 * angle, np.cos(angle)], axis=1)
+    found = np.linalg.norm(accelerations(cone, places), axis=1)
+    assert 1.0 / found - 1.0 == pytest.approx(np.degrees(angle), rel=1e-5, abs=0.03)
 
 
 def flag(speed: float, density: float) -> Scene:

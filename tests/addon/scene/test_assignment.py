@@ -77,3 +77,17 @@ def test_a_property_of_a_role_that_is_set_first_can_be_set(saved_scene):
         assign(saved_scene, "Floor", "density", "1")
     assign(saved_scene, "Floor", "role", "CLOTH")
     assert assign(saved_scene, "Floor", "density", "1") == 1.0
+
+
+def test_weights_a_collection_and_a_force_field_can_be_set(saved_scene):
+    bpy.ops.object.effector_add(type="WIND")
+    saved_scene.collection.children.link(bpy.data.collections.new("Fans"))
+    fan, cloth = bpy.context.object, bpy.data.objects["Cloth"]
+    assert assign(saved_scene, fan.name, "strength", "8") == fan.field.strength == 8.0
+    assert assign(saved_scene, fan.name, "type", "force") == fan.field.type == "FORCE"
+    assert assign(saved_scene, "Cloth", "field_wind", "0.5") == 0.5
+    assert assign(saved_scene, "Cloth", "field_collection", "Fans") == "Fans"
+    assert cloth.taffeta.cloth.field_collection == bpy.data.collections["Fans"]
+    assert assign(saved_scene, "Cloth", "field_collection", "") is None
+    with pytest.raises(AssignmentError, match="it is one of Fans, or empty"):
+        assign(saved_scene, "Cloth", "field_collection", "Nowhere")

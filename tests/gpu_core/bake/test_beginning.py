@@ -16,7 +16,9 @@ from taffeta.gpu_core.files import handover
 from taffeta.gpu_core.files.cache import frames_path, read_frames
 from taffeta.gpu_core.files.errors import StaleError
 from taffeta.gpu_core.files.job import describe, save
+from taffeta.gpu_core.scene.air import Field
 from taffeta.gpu_core.scene.differences import alike, differences
+from taffeta.gpu_core.scene.scene import Material
 from taffeta.tests.gpu_core.small_scene import small_scene
 
 FRAMES = 10
@@ -38,6 +40,25 @@ def moving(frame: int):
     return replace(scene, colliders=(replace(scene.colliders[0], positions=places),))
 
 
+def blowing(key, strength, leap=FRAMES):
+    """A wind that jumps to this strength at frame number `key`, and to another place at number `leap`."""
+    place = np.zeros((FRAMES, 3))
+    place[leap:] = 0.1
+    keys = {"strength": np.array([0.5] * key + [strength])} if key < FRAMES else {}
+    fan = Field(
+        "Fan", place, np.array([[0.0, 0.0, 1.0]]), "wind", "plane", flow=1.0, power=1.0, strength=0.5, keys=keys
+    )
+    scene = small_scene(FRAMES, 8)
+    return replace(scene, fields=(fan,), cloths=(replace(scene.cloths[0], material=Material(air_drag=1.0)),))
+
+
+def weighed(weight):
+    """In a steady wind that is another for the cloth from frame number 6 on."""
+    scene = blowing(FRAMES, 1.0)
+    keys = {"field_all": np.array([1.0] * 6 + [weight])}
+    return replace(scene, cloths=(replace(scene.cloths[0], keys=keys),))
+
+
 def baked(scene, folder, resume=False):
     """(the bytes of its frames, which frames were computed)"""
     events, job = [], handover.incoming(folder / "cache")
@@ -53,6 +74,10 @@ CHANGES = {
     "no key any more": (jumping(6, 2.0), small_scene(FRAMES, 8), 6),
     "yarns that begin to rub": (small_scene(FRAMES, 8), jumping(6, 3e-4, "bend_friction"), 6),
     "a body that moves later": (moving(8), moving(6), 6),
+    "another gust": (blowing(6, 1.0), blowing(6, 2.0), 6),
+    "a new gust": (blowing(FRAMES, 1.0), blowing(6, 2.0), 6),
+    "a field that moves later": (blowing(FRAMES, 1.0, 8), blowing(FRAMES, 1.0, 6), 6),
+    "another weight of it": (weighed(1.0), weighed(0.0), 6),
 }
 
 

@@ -23,6 +23,7 @@ from taffeta.gpu_core.files.point_cache import read_frames
 from taffeta.gpu_core.live.events import Advanced, Ended, Ready
 from taffeta.gpu_core.live.live import Live, neighbourhood
 from taffeta.gpu_core.live.process import JOB, MOVED, LiveProcess, shape_path
+from taffeta.gpu_core.scene.air import Field
 from taffeta.gpu_core.scene.scene import Pins, Scene
 from taffeta.tests.gpu_core.small_scene import full_scene, sheet, small_scene
 
@@ -268,3 +269,18 @@ def test_the_worker_ends_with_its_input(folder):
 def test_the_parents_side_needs_neither_bpy_nor_scipy():
     code = "import sys; sys.modules.update(bpy=None, scipy=None, cupy=None)\nimport gpu_core.live.process"
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+
+
+def test_a_force_field_acts_in_live_as_it_is_when_that_begins():
+    blown = Field("Fan", np.zeros((1, 3)), np.array([[1.0, 0.0, 0.0]]), "wind", "plane", strength=3.0, wind_factor=0.0)
+    live, still = (Live(replace(preview(small_scene(1)), fields=fields), cpu) for fields in ((blown,), ()))
+    for _ in range(4):
+        live.advance(), still.advance()
+    ahead = (live.simulator.positions()[0] - still.simulator.positions()[0]).mean(axis=0)
+    assert abs(ahead[0]) < 1e-6, "without drag no air takes it along"
+    push = replace(blown, kind="force", location=np.array([[-1.0, 0.0, 0.0]]))
+    live = Live(replace(preview(small_scene(1)), fields=(push,)), cpu)
+    for _ in range(4):
+        live.advance()
+    ahead = (live.simulator.positions()[0] - still.simulator.positions()[0]).mean(axis=0)
+    assert ahead[0] == pytest.approx(0.5 * 3.0 / 0.12 * (4 / 24) ** 2, rel=0.15)
