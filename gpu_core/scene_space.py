@@ -31,6 +31,7 @@ class Moment:
 
     cloths: tuple[Cloth, ...]  #: without keys
     thickness: Array  #: (V,) that the mesh can resolve, m
+    rest_length: Array  #: (E,) of the cloths' edges, as far as they have shrunk, m
     friction: Array  #: (V,)
     gravity: tuple[float, float, float]  #: m/s²
     time_scale: float
@@ -108,9 +109,11 @@ class SceneSpace:
         values = [item for keys in owners for item in keyed.moment(keys, when).items()]
         if self._moment is None or self._moment.values != values:
             now = keyed.at(scene, frame)
+            length = self._rest_length(now)
             self._moment = Moment(
                 cloths=now.cloths,
-                thickness=thickness_within_edges(of_surface(now, "thickness"), self.rest, self.edges),
+                thickness=thickness_within_edges(of_surface(now, "thickness"), length, self.edges),
+                rest_length=length,
                 friction=of_surface(now, "friction"),
                 gravity=now.settings.gravity,
                 time_scale=now.settings.time_scale,
@@ -122,6 +125,12 @@ class SceneSpace:
         """(P,) the vertices in the cloths' pins, hard and soft."""
         groups = [c.pins.vertices + a for c, a in zip(self.scene.cloths, self.offsets, strict=False) if c.pins]
         return np.concatenate([np.zeros(0, np.int32), *groups]).astype(np.int32)
+
+    def _rest_length(self, scene: Scene) -> Array:
+        """(E,) m. A vertex that shrinks by itself takes half of each of its edges along."""
+        scale = 1.0 - np.concatenate([of_vertices(cloth, "shrink") for cloth in scene.cloths])
+        a, b = self.edges.T
+        return np.asarray(self.rest_length * (0.5 * (scale[a] + scale[b])))
 
     def _goal(self, frame: float) -> FloatArray:
         at, goal = frame - self.scene.settings.frame_start, start_positions(self.scene)
@@ -139,7 +148,7 @@ class SceneSpace:
         """Where it is less than what was asked for, at the thickest that keys make it."""
         thickest = keyed.with_peak(self.scene, "thickness")
         wanted = of_surface(thickest, "thickness")
-        thickness = thickness_within_edges(wanted, self.rest, self.edges)
+        thickness = thickness_within_edges(wanted, self.rest_length, self.edges)
         for cloth, (a, b) in zip(self.scene.cloths, pairwise(self.offsets), strict=True):
             thinner = int((thickness[a:b] < wanted[a:b]).sum())
             if thinner:

@@ -81,6 +81,7 @@ class TAFFETA_PT_shape(ClothPanel, bpy.types.Panel):
         layout.prop(cloth, "pin_group")
         if cloth.pin_group and not painted.exists(item, cloth.pin_group):
             message(layout, context, f"There is no vertex group or attribute “{cloth.pin_group}”", "ERROR")
+        layout.prop(cloth, "shrink")
 
 
 class TAFFETA_PT_painted(ClothPanel, bpy.types.Panel):

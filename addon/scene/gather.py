@@ -22,7 +22,7 @@ from ...gpu_core.scene.differences import flat
 from ...gpu_core.scene.scene import Scene, Settings
 from . import keyed, keys, modifier, painted, retiming
 from .bodies import Body, bodies, carries
-from .reader import ClothReader, ColliderReader, PlayedReader, Reader, material
+from .reader import ClothReader, ColliderReader, PlayedReader, Reader, material, shape
 from .render_settings import as_rendered
 from .sampled import SURFACE, Samples, gravity, number, of_cloth
 
@@ -218,6 +218,7 @@ def gather_numbers(
             "thickness": numbers["thickness"],
             "self_collision": item.taffeta.cloth.self_collision,
             "material": plain(material(numbers)),
+            "shape": plain(shape(numbers)),
             **({"painted": maxima} if maxima else {}),
             **changing,
         }

@@ -11,8 +11,9 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
 from ...gpu_core.scene.fabrics import COTTON, FABRICS, Fabric
 from ...gpu_core.scene.scene import Cloth, Collider, Material
+from ...gpu_core.scene.shape import Shape
 from . import painted, roster
-from .painted import field
+from .painted import SHRINK, field
 from .scene_properties import SceneProperties
 from .shown import KEYED, UNKEYED, shown, shown_length
 
@@ -242,6 +243,13 @@ class ClothProperties(bpy.types.PropertyGroup):
         precision=2,
         step=10,
         options=KEYED,
+    )
+    shrink: FloatProperty(
+        name="Shrink",
+        description="Share of the rest lengths that is taken away: 0.3 leaves 0.7 of them. Below 0 the cloth grows",
+        default=Shape.shrink,
+        options=KEYED,
+        **SHRINK,
     )
     self_collision: BoolProperty(
         name="Self Collision",

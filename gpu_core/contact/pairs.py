@@ -33,13 +33,12 @@ class Pairs:
 
 
 def thickness_within_edges(
-    thickness: npt.NDArray[np.floating], rest: npt.NDArray[np.floating], edges: npt.NDArray[np.integer]
+    thickness: npt.NDArray[np.floating], length: npt.NDArray[np.floating], edges: npt.NDArray[np.integer]
 ) -> npt.NDArray[np.float64]:
     """ξ per vertex (V,), m, at most the mean length of its edges at rest: what a mesh cannot show it cannot keep.
 
-    thickness: (V,) m. rest: (N, 3) of the first N vertices, the cloth, m. edges: (E, 2). Vertices without edges keep ξ.
+    thickness: (V,) m. length: (E,) of the edges (E, 2) at rest, m. Vertices without edges keep ξ.
     """
-    length = np.linalg.norm(rest[edges[:, 1]] - rest[edges[:, 0]], axis=1)
     count = np.bincount(edges.ravel(), minlength=len(thickness))
     total = np.bincount(edges.ravel(), np.repeat(length, 2), minlength=len(thickness))
     mean = np.divide(total, count, out=np.full(len(thickness), np.inf), where=count > 0)

@@ -47,6 +47,7 @@ class Bending(NamedTuple):
     hinge: npt.NDArray[np.int32]  #: (R, 2) vertices whose normals give the row's normal
     rest: npt.NDArray[np.float64]  #: (R, 4) s = K times the rest shape, in the frame of edge and normal; the last is 0
     hessian: sparse.csr_array  #: (N, N) N/m
+    unshrunk: npt.NDArray[np.float64]  #: (R, 4) s of the rest positions
 
 
 class BendingData(NamedTuple):
@@ -195,21 +196,27 @@ def bending(cloth: Cloth, form: BendingForm, known: Bending | None = None) -> Be
     if known is None:
         rows, area, hinge, plate = _rows(cloth, form)
         rows = _significant(rows, abs(rows).max(axis=1).toarray().ravel(), np.ones(rows.shape[1]))
-        rest = _rest_curvature(cloth, rows, hinge)
+        unshrunk = _rest_curvature(cloth, rows, hinge)
     else:
-        rows, area, hinge, plate, rest = known.rows, known.area, known.hinge, known.plate, known.rest
+        rows, area, hinge, plate, unshrunk = known.rows, known.area, known.hinge, known.plate, known.unshrunk
+    names = ("bend", "bend_friction", "shrink")
     if form == "plate":
-        rigidity, most = (of_triangles(cloth, name)[plate] for name in ("bend", "bend_friction"))
+        rigidity, most, shrink = (of_triangles(cloth, name)[plate] for name in names)
     else:
-        rigidity, most = (_of_edges(cloth, name, hinge) for name in ("bend", "bend_friction"))
+        rigidity, most, shrink = (_of_edges(cloth, name, hinge) for name in names)
+    scale = 1.0 - shrink
+    rest = scale[:, None] * unshrunk
     yarns = np.where(most > 0.0, RUBBING, 0.0)
-    stiffness, rubbing = (1.0 + yarns) * (rigidity / area), yarns / (1.0 + yarns)
-    if known is not None and np.array_equal(stiffness, known.stiffness) and np.array_equal(most, known.most):
+    stiffness, rubbing = (1.0 + yarns) * (rigidity / (area * scale * scale)), yarns / (1.0 + yarns)
+    if known is not None and all(
+        np.array_equal(now, before)
+        for now, before in ((stiffness, known.stiffness), (most, known.most), (rest, known.rest))
+    ):
         return known
     hessian = (rows.T @ sparse.diags_array(stiffness) @ rows).tocsr()
     size = np.sqrt(hessian.diagonal())
     hessian = _significant(hessian, size, size)
-    return Bending(rows, area, stiffness, rubbing, plate, most, hinge.astype(np.int32), rest, hessian)
+    return Bending(rows, area, stiffness, rubbing, plate, most, hinge.astype(np.int32), rest, hessian, unshrunk)
 
 
 def _rows(

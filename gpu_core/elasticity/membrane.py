@@ -18,7 +18,7 @@ import scipy.sparse as sparse
 
 from ..backend import Backend, Launch, launch
 from ..scene.arrays import Array, IntArray
-from ..scene.fields import of_triangles
+from ..scene.fields import of_triangles, rest_scale
 from ..scene.mesh import triangle_areas
 from ..scene.scene import Cloth
 from .choices import LIMIT_RATIO, ElasticityChoices
@@ -29,11 +29,12 @@ HARDEST = 16.0  #: how many times stiffer than at first a strain limit becomes
 
 
 class Membrane(NamedTuple):
-    rest_inverse: npt.NDArray[np.float64]  #: (T, 4) D⁻¹ row by row, warp–weft frame, 1/m
+    rest_inverse: npt.NDArray[np.float64]  #: (T, 4) D⁻¹ row by row, warp–weft frame, shrunk, 1/m
     stiffness: npt.NDArray[np.float64]  #: (T, 4) area × (rotation, warp, weft, limit), N·m
     limit: npt.NDArray[np.float64]  #: (T,) largest allowed singular value
     hessian: sparse.csr_array  #: (N, N) N/m
-    area: npt.NDArray[np.float64]  #: (T,) m²
+    area: npt.NDArray[np.float64]  #: (T,) of the rest positions, m²
+    unshrunk: npt.NDArray[np.float64]  #: (T, 4) D⁻¹ of the rest positions, 1/m
 
 
 class MembraneEnergy:
@@ -70,6 +71,7 @@ class MembraneEnergy:
             np.concatenate([part.limit for part in parts]),
             sparse.block_diag([part.hessian for part in parts], format="csr"),
             np.concatenate([part.area for part in parts]),
+            np.concatenate([part.unshrunk for part in parts]),
         )
 
     def renew(self, data: Membrane) -> None:
@@ -130,19 +132,25 @@ def membrane(cloth: Cloth, choices: ElasticityChoices, known: Membrane | None = 
     """
     if known is None:
         area = triangle_areas(cloth.rest_positions, cloth.triangles)
-        rest_inverse = np.linalg.inv(_rest_edges(cloth))
+        unshrunk = np.linalg.inv(_rest_edges(cloth)).reshape(-1, 4)
     else:
-        area, rest_inverse = known.area, known.rest_inverse.reshape(-1, 2, 2)
+        area, unshrunk = known.area, known.unshrunk
+    scale = rest_scale(cloth)
+    rest_inverse = unshrunk / scale[:, None]
     numbers: dict[str, npt.ArrayLike] = {
         name: of_triangles(cloth, name) for name in ("stretch_warp", "stretch_weft", "shear", "strain_limit")
     }
     numbers["softening"] = cloth.material.softening
-    stiffness = area[:, None] * constraint_stiffness(numbers, choices.limit_ratio)
+    stiffness = (area * scale * scale)[:, None] * constraint_stiffness(numbers, choices.limit_ratio)
     limit = 1.0 + of_triangles(cloth, "strain_limit")
-    if known is not None and np.array_equal(stiffness, known.stiffness) and np.array_equal(limit, known.limit):
+    if known is not None and all(
+        np.array_equal(now, before)
+        for now, before in ((stiffness, known.stiffness), (limit, known.limit), (rest_inverse, known.rest_inverse))
+    ):
         return known
     constant = np.maximum(stiffness, 0.0) * [1.0, 1.0, 1.0, float(choices.limit == "constant")]
-    return Membrane(rest_inverse.reshape(-1, 4), stiffness, limit, _hessian(cloth, rest_inverse, constant), area)
+    hessian = _hessian(cloth, rest_inverse.reshape(-1, 2, 2), constant)
+    return Membrane(rest_inverse, stiffness, limit, hessian, area, unshrunk)
 
 
 def constraint_stiffness(material: Mapping[str, npt.ArrayLike], limit_ratio: float = LIMIT_RATIO) -> Array:

@@ -12,11 +12,12 @@ import numpy as np
 
 from ..scene.arrays import Array
 from ..scene.scene import Keys, Material, Painted, Settings
+from ..scene.shape import Shape
 
-Values = TypeVar("Values", Settings, Material)
+Values = TypeVar("Values", Settings, Material, Shape)
 
 
-def plain(values: Settings | Material) -> dict[str, Any]:
+def plain(values: Settings | Material | Shape) -> dict[str, Any]:
     """The fields as JSON values, each in the type of its default: 24, 24.0 and np.float32(24) are one frame rate."""
     result: dict[str, Any] = {}
     for field in fields(values):

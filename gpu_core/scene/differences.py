@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .scene import MOST_FRAMES, PAINTABLE
+from .shape import Shape
 
 Values = Mapping[str, Any]
 
@@ -23,8 +24,8 @@ ARRAYS = {
     "pin_weights": "the weights of its pin group have changed",
     **{f"painted_{name}": f"where its {name.replace('_', ' ')} is painted has changed" for name in PAINTABLE},
 }
-NOT_THE_RESULT = frozenset({"backend", "name", "key", "arrays", "keys", "material", "painted"})
-LATER = {"time_scale": 1.0}  #: what caches of older versions do not say
+NOT_THE_RESULT = frozenset({"backend", "name", "key", "arrays", "keys", "material", "shape", "painted"})
+LATER = {"time_scale": 1.0, **vars(Shape())}  #: what caches of older versions do not say
 
 
 class Difference(NamedTuple):
@@ -91,7 +92,12 @@ def _object(held: Values, asked: Values, frames: range) -> Iterator[Difference]:
 def flat(entry: Values) -> dict[str, Any]:
     """All numbers of an object by one name each."""
     maxima = {f"{key}_max": entry.get("painted", {}).get(key) for key in PAINTABLE}
-    return {**entry, **entry.get("material", {}), **maxima}
+    return {**entry, **entry.get("material", {}), **entry.get("shape", {}), **maxima}
+
+
+def without_later(values: Values) -> dict[str, Any]:
+    """Numbers by name as an older version would say them, where it could have."""
+    return {name: value for name, value in values.items() if name not in LATER or value != LATER[name]}
 
 
 def _numbers(name: str, held: Values, asked: Values, frames: range) -> Iterator[Difference]:

@@ -14,9 +14,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .arrays import Array
+from .material import Material
 from .scene import Cloth, Collider, Keys, Painted, Scene
+from .shape import Shape
 
 Item = TypeVar("Item", Cloth, Collider)
+Part = TypeVar("Part", Material, Shape)
 
 
 def at(scene: Scene, frame: float) -> Scene:
@@ -74,8 +77,17 @@ def _cloth(cloth: Cloth, when: float) -> Cloth:
     painted = {
         name: Painted(entry.weights, values.pop(f"{name}_max", entry.maximum)) for name, entry in cloth.painted.items()
     }
-    own = {name: values.pop(name) for name in ("thickness",) if name in values}
-    return _with(cloth, {**own, "painted": painted, "material": replace(cloth.material, **values)})
+    return replace(with_numbers(cloth, values), painted=painted, keys={})
+
+
+def with_numbers(cloth: Cloth, values: Mapping[str, float]) -> Cloth:
+    """The cloth with other ones of its `numbers`."""
+    thickness = values.get("thickness", cloth.thickness)
+    return replace(cloth, material=_own(cloth.material, values), shape=_own(cloth.shape, values), thickness=thickness)
+
+
+def _own(part: Part, values: Mapping[str, Any]) -> Part:
+    return replace(part, **{name: value for name, value in values.items() if name in vars(part)})
 
 
 def _with(item: Item, values: Mapping[str, Any]) -> Item:

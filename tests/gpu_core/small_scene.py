@@ -16,6 +16,7 @@ from taffeta.gpu_core.check.scene_check import check_frame, to_world
 from taffeta.gpu_core.files.cache import frames_path, read_frames
 from taffeta.gpu_core.files.job import save
 from taffeta.gpu_core.scene.scene import PAINTABLE, Cloth, Collider, Material, Painted, Pins, Scene, Settings
+from taffeta.gpu_core.scene.shape import Shape
 
 
 def sheet(side: int, size: float = 1.0):
@@ -71,7 +72,7 @@ def painted(cloth: Cloth, *names: str, factor: float = 2.0) -> Cloth:
     """These numbers, or all, `factor` times as large at one side of a sheet in x and as they are at the other."""
     x = cloth.rest_positions[:, 0]
     weights = ((x - x.min()) / np.ptp(x)).astype(np.float32)
-    value = {**vars(cloth.material), "thickness": cloth.thickness}
+    value = cloth.numbers
     return replace(cloth, painted={name: Painted(weights, factor * value[name]) for name in names or PAINTABLE})
 
 
@@ -90,6 +91,7 @@ def full_scene() -> Scene:
         velocities=np.full((count, 3), 0.25),
         warp=np.tile([0.0, 1.0, 0.0], (len(first.triangles), 1)),
         world_to_object=None,
+        shape=Shape(shrink=0.1),
     )
     moving = replace(collider, name="Moving", positions=np.repeat(collider.positions, 3, axis=0) + np.float32(0.5))
     second = replace(painted(second), keys={"bend": np.array([5e-6, 6e-6]), "bend_max": np.array([1e-5, 2e-5, 3e-5])})

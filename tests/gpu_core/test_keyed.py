@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -20,7 +20,7 @@ from taffeta.tests.gpu_core.swinging import SECOND, swinging
 
 FRAMES, KEY = 6, 4  #: after the first; the frame of the key, counted so
 cpu = select("cpu")
-OF_CLOTH = (*(field.name for field in fields(Material)), "thickness", *(f"{name}_max" for name in PAINTABLE))
+OF_CLOTH = (*swinging().cloths[0].numbers, *(f"{name}_max" for name in PAINTABLE))
 NAMES = [*(f"cloth {name}" for name in OF_CLOTH), "collider friction", "collider thickness"]
 NAMES += ["scene gravity", "scene time_scale"]
 
@@ -40,7 +40,7 @@ def plain() -> Scene:
     scene = swinging(FRAMES + 1)
     (cloth,), (floor,) = scene.cloths, scene.colliders
     floor = replace(floor, positions=floor.positions + np.float32([0.0, 0.0, 0.01]))
-    values = {**vars(cloth.material), "thickness": cloth.thickness}
+    values = cloth.numbers
     paint = {name: Painted(np.float32(SECOND), values[name]) for name in PAINTABLE}
     return replace(scene, cloths=(replace(cloth, painted=paint),), colliders=(floor,))
 
@@ -57,7 +57,7 @@ def with_key(name: str, factor: float = 3.0) -> Scene:
         start = np.asarray(getattr(scene.settings, name))
         return replace(scene, keys={name: np.array([start] * KEY + [factor * start])})
     item = scene.cloths[0] if owner == "cloth" else scene.colliders[0]
-    known = {**vars(scene.cloths[0].material), **vars(item)}
+    known = item.numbers if owner == "cloth" else vars(item)
     start = known[name.removesuffix("_max")]
     item = replace(item, keys={name: np.array([start] * KEY + [factor * start])})
     return replace(scene, **{"cloths" if owner == "cloth" else "colliders": (item,)})

@@ -46,6 +46,7 @@ def test_every_property_that_makes_the_fabric_is_saved():
         "bend_friction_milli",
         "pin_group",
         "self_collision",
+        "shrink",
         "thickness_shown",
         "strain_percent",
         "cache_key",

@@ -37,8 +37,8 @@ def swing(make_object):
                 group.add([vertex], weight, "REPLACE")
         else:
             group.add(np.flatnonzero(SECOND | (name == "All")).tolist(), 1.0, "REPLACE")
-    for name in (*vars(cloth.material), "thickness"):
-        setattr(item.taffeta.cloth, name, getattr(cloth.material, name, cloth.thickness))
+    for name, value in cloth.numbers.items():
+        setattr(item.taffeta.cloth, name, value)
     body.taffeta.collider.thickness, body.taffeta.collider.friction = floor.thickness, floor.friction
     item.taffeta.cloth.pin_group = "Pins"
     scene.frame_end, scene.taffeta.step_rate, scene.taffeta.tolerance = FRAMES, 96.0, 5e-3

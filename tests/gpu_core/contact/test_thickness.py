@@ -77,8 +77,8 @@ def test_thickness_is_held_within_the_edges_of_each_vertex():
     graded = flat * [1.0, 1.0, 1.0]
     graded[:, 0] = 0.04 * (flat[:, 0] / 0.04) ** 3  # from 0.6 mm to 23 mm
     edges = unique_edges(grid)
-    held = thickness_within_edges(np.full(30, 8e-3), graded, edges)
     lengths = np.linalg.norm(graded[edges[:, 1]] - graded[edges[:, 0]], axis=1)
+    held = thickness_within_edges(np.full(30, 8e-3), lengths, edges)
     for v in range(25):
         assert held[v] == pytest.approx(min(8e-3, lengths[(edges == v).any(axis=1)].mean()))
     assert (held[25:] == 8e-3).all(), "colliders keep theirs"
