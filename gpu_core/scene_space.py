@@ -22,7 +22,11 @@ from .scene.scene import Cloth, Collider, Scene
 SHORT = 1.0 / 300.0  #: of the median edge. At 1/2000 a drape takes half as many iterations again, at 1/20000 ten times
 LONG_WAY = 3.0  #: m that a collider moves in a frame: 72 m/s at 24 fps
 SAMPLES = 16  #: vertices that are looked at for that
-BESIDE_THE_MATRIX = frozenset({"air_drag", "friction", "gravity", "thickness"})  #: numbers that no matrix has in it
+#: numbers that no matrix has in it
+BESIDE_THE_MATRIX = frozenset(
+    {"air_drag", "friction", "gravity", "thickness", "pressure", "ambient_pressure", "target_volume", "fluid_density",
+     "pressure_factor"}
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,6 +84,17 @@ class TAFFETA_PT_shape(ClothPanel, bpy.types.Panel):
         layout.prop(cloth, "shrink")
 
 
+class TAFFETA_PT_pressure(ClothPanel, bpy.types.Panel):
+    bl_label = "Pressure"
+    bl_parent_id = "TAFFETA_PT_shape"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, cloth = property_column(self), context.object.taffeta.cloth
+        for name in ("pressure", "ambient_pressure", "target_volume", "fluid_density", "pressure_factor"):
+            layout.prop(cloth, name)
+
+
 class TAFFETA_PT_painted(ClothPanel, bpy.types.Panel):
     bl_label = "Painted"
     bl_options = {"DEFAULT_CLOSED"}
@@ -134,6 +145,7 @@ CLASSES = (
     TAFFETA_PT_fabric,
     TAFFETA_PT_stiffness,
     TAFFETA_PT_shape,
+    TAFFETA_PT_pressure,
     TAFFETA_PT_collisions,
     TAFFETA_PT_painted,
     TAFFETA_PT_collider,

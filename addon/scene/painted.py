@@ -56,6 +56,9 @@ PAINTED: dict[str, Number] = {
         "Thickness", " (m)", "thickness_max_shown", {"min": 1.0e-5, "soft_max": 0.01, "precision": 4, "step": 0.01}
     ),
     "shrink": Number("Shrink", "", "shrink_max", SHRINK),
+    "pressure_factor": Number(
+        "Pressure", "", "pressure_factor_max", {"min": 0.0, "soft_max": 1.0, "precision": 3, "step": 1}
+    ),
 }
 
 

@@ -9,5 +9,6 @@ from __future__ import annotations
 from .bending import BendingEnergy
 from .energy import Energy
 from .membrane import MembraneEnergy
+from .pressure import PressureEnergy
 
-ENERGIES: tuple[type[Energy], ...] = (MembraneEnergy, BendingEnergy)
+ENERGIES: tuple[type[Energy], ...] = (MembraneEnergy, BendingEnergy, PressureEnergy)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .arrays import Array, FloatArray, IntArray
+from .enclosure import turned_edges
 from .error import SceneError
 from .limits import require_number, require_numbers
 from .material import Material
@@ -34,7 +35,7 @@ MOST_STEPS = 10000  #: a frame: in a shorter step cloth at 1 m/s moves less than
 #: The numbers of a cloth that may differ from vertex to vertex: those of the material, its thickness, and its shape.
 PAINTABLE = (
     "density", "stretch_warp", "stretch_weft", "shear", "bend", "bend_friction", "strain_limit", "air_drag",
-    "friction", "thickness", "shrink",
+    "friction", "thickness", "shrink", "pressure_factor",
 )  # fmt: skip
 
 
@@ -201,6 +202,7 @@ def _validate_cloth(cloth: Cloth, settings: Settings) -> None:
     _refuse_loose_vertices(cloth)
     _refuse_zero_area(cloth)
     _refuse_non_manifold(cloth)
+    _refuse_turned_faces(cloth)
     for key, painted in cloth.painted.items():
         _validate_painted(cloth.name, key, painted, len(cloth.positions))
     maxima = [f"{key}_max" for key in cloth.painted]
@@ -346,4 +348,18 @@ def _refuse_non_manifold(cloth: Cloth) -> None:
             cloth.name,
             f"{len(bad)} edges with more than two faces (the first joins vertices {bad[0][0]} and {bad[0][1]})",
             "Split the mesh there: Select > All by Trait > Non Manifold shows them",
+        )
+
+
+def _refuse_turned_faces(cloth: Cloth) -> None:
+    """What is inside must be clear where there is a pressure."""
+    loads = ("pressure", "ambient_pressure", "fluid_density")
+    if not any(cloth.numbers[name] != 0.0 or name in cloth.keys for name in loads):
+        return
+    count = turned_edges(cloth.triangles)
+    if count:
+        raise SceneError(
+            cloth.name,
+            f"{count} edges lie between faces that look to opposite sides, so pressure has no inside",
+            "Turn them alike: Mesh > Normals > Recalculate Outside",
         )

@@ -10,13 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ..backend import Backend, Launch, launch
-from ..elasticity.assembly import Assembly
+from ..elasticity.assembly import Assembly, drag
 from ..elasticity.bending import BendingEnergy
 from ..elasticity.choices import ElasticityChoices
 from ..elasticity.energies import ENERGIES
 from ..elasticity.energy import LinearSystem
 from ..elasticity.membrane import MembraneEnergy
+from ..elasticity.pressure import PressureEnergy
 from ..elasticity.sheet import Sheet
+from ..scene.scene import Cloth
 
 STILL_AIR = 0.5  #: m/s, u of the drag at small amplitudes: plates of 0.2 m that move at 0.03–0.1 m/s give 0.6–1.2
 
@@ -55,6 +57,10 @@ class Elastic:
         self.external = any(energy.external for energy in self.energies)  #: cloth is held by more than pins and contact
         self.membrane = next(energy for energy in self.energies if isinstance(energy, MembraneEnergy))
         self.bending = next(energy for energy in self.energies if isinstance(energy, BendingEnergy))
+        self.pressure = next(energy for energy in self.energies if isinstance(energy, PressureEnergy))
+        self.pressure.weigh(gravity)
+        self._offsets, self._choices = assembly.offsets, choices
+        self._filled = assembly.of_cloths[PressureEnergy.name]
         self.membrane.hardest_excess = choices.hardening * strain_excess
         self.inertia, self.free = backend.array(assembly.mass / step**2), backend.array(assembly.free)
         self.drag = backend.array(assembly.drag)
@@ -76,10 +82,21 @@ class Elastic:
         self.pin_stiffness[:] = self._pinned + self._pulls
         for energy in self.energies:
             energy.renew(assembly.parts[energy.name])
+        self._filled = assembly.of_cloths[PressureEnergy.name]
 
-    def surround(self, gravity: tuple[float, float, float], drag: npt.NDArray[np.float64]) -> None:
-        """gravity: m/s². drag: (N,) as `Assembly.drag`, 1/m."""
-        self.gravity[:], self.drag[:] = self.backend.array([[*gravity, 0.0]]), self.backend.array(drag)
+    def surround(self, gravity: tuple[float, float, float], cloths: tuple[Cloth, ...]) -> None:
+        """The numbers of these cloths that no matrix has in it, and gravity, m/s²."""
+        self.gravity[:], self.drag[:] = self.backend.array([[*gravity, 0.0]]), self.backend.array(drag(cloths))
+        known, kind = self._filled, PressureEnergy
+        self._filled = [kind.part(cloth, self._choices, part) for cloth, part in zip(cloths, known, strict=True)]
+        if any(now is not before for now, before in zip(self._filled, known, strict=True)):
+            self.pressure.renew(kind.joined(self._filled, cloths, self._offsets))
+        self.pressure.weigh(gravity)
+
+    @property
+    def acting(self) -> bool:
+        """What launches depend on, besides their arrays: whether there is a pressure."""
+        return self.pressure.acts
 
     def inertia_target(
         self, start: Any, velocity: Any, forwarded: Any, gravity_share: Any, adaptive: bool,

@@ -44,6 +44,24 @@ def ball(radius: float):
     return vertices, np.array(triangles, np.int32)
 
 
+def globe(radius: float, cuts: int = 3):
+    """An octahedron whose faces were cut in four so many times, its corners on a sphere: (4^(cuts+1) + 2, 3), …"""
+    vertices, triangles = ball(1.0)
+    for _ in range(cuts - 1):
+        edges = unique_edges(triangles)
+        number = {tuple(edge): len(vertices) + k for k, edge in enumerate(edges.tolist())}
+        vertices = np.concatenate([vertices, vertices[edges].mean(axis=1)])
+        finer = []
+        for a, b, c in triangles.tolist():
+            ab, bc, ca = (number[tuple(sorted(pair))] for pair in ((a, b), (b, c), (c, a)))
+            finer += [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
+        triangles = np.array(finer, np.int32)
+    corner = vertices[triangles]
+    inward = (np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]) * corner[:, 0]).sum(axis=1) < 0.0
+    triangles[inward] = triangles[inward, ::-1]
+    return radius * vertices / np.linalg.norm(vertices, axis=1, keepdims=True), triangles
+
+
 def small_scene(frames: int = 6, side: int = 10) -> Scene:
     """side × side vertices, 30 cm, above a ball; the cache is written in a space that turns with the frames."""
     vertices, triangles = sheet(side, 0.3)
@@ -91,7 +109,7 @@ def full_scene() -> Scene:
         velocities=np.full((count, 3), 0.25),
         warp=np.tile([0.0, 1.0, 0.0], (len(first.triangles), 1)),
         world_to_object=None,
-        shape=Shape(shrink=0.1),
+        shape=Shape(0.1, 20.0, 5.0, 1.0e-3, 2.0, 0.5),
     )
     moving = replace(collider, name="Moving", positions=np.repeat(collider.positions, 3, axis=0) + np.float32(0.5))
     second = replace(painted(second), keys={"bend": np.array([5e-6, 6e-6]), "bend_max": np.array([1e-5, 2e-5, 3e-5])})

@@ -11,6 +11,7 @@ import pytest
 from taffeta.addon.interface import fabric_presets
 from taffeta.addon.scene import painted
 from taffeta.gpu_core.scene.fabrics import FABRICS
+from taffeta.gpu_core.scene.shape import Shape
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def test_every_property_that_makes_the_fabric_is_saved():
         "bend_friction_milli",
         "pin_group",
         "self_collision",
-        "shrink",
+        *vars(Shape()),
         "thickness_shown",
         "strain_percent",
         "cache_key",

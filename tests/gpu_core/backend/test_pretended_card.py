@@ -19,6 +19,7 @@ import pytest
 
 from taffeta.addon.device import libraries
 from taffeta.addon.device.answer import Exit
+from taffeta.benchmarks.balloon import pinched_balloon
 from taffeta.gpu_core.backend import BackendError, describe, select, signatures, trust
 from taffeta.gpu_core.bake.process import BakeProcess
 from taffeta.gpu_core.files.cache import frames_path
@@ -78,6 +79,7 @@ SCENES = {
     "drape": (small_scene(8, 12), 7, None),
     "cotton that rubs": (of_cotton(small_scene(4, 8)), 3, None),
     "all there is": (full_scene(), 2, None),
+    "a balloon": (pinched_balloon(60), 3, None),
     "painted and keyed": (of_changing_cloth(swinging(5)), 4, None),
     "as the paper prints it": (small_scene(5, 8), 3, paper()),
     "constant matrix": (small_scene(8, 10), 3, CONSTANT),
