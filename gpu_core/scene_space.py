@@ -25,7 +25,7 @@ SAMPLES = 16  #: vertices that are looked at for that
 #: numbers that no matrix has in it
 BESIDE_THE_MATRIX = frozenset(
     {"air_drag", "friction", "gravity", "thickness", "pressure", "ambient_pressure", "target_volume", "fluid_density",
-     "pressure_factor"}
+     "pressure_factor", "velocity_damping"}
 )  # fmt: skip
 
 

@@ -71,6 +71,17 @@ class TAFFETA_PT_stiffness(ClothPanel, bpy.types.Panel):
             layout.prop(cloth, name)
 
 
+class TAFFETA_PT_damping(ClothPanel, bpy.types.Panel):
+    bl_label = "Damping"
+    bl_parent_id = "TAFFETA_PT_fabric"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, cloth = property_column(self), context.object.taffeta.cloth
+        for name in ("stretch_damping", "shear_damping", "bend_damping", "velocity_damping"):
+            layout.prop(cloth, name)
+
+
 class TAFFETA_PT_shape(ClothPanel, bpy.types.Panel):
     bl_label = "Shape"
     bl_options = {"DEFAULT_CLOSED"}
@@ -144,6 +155,7 @@ CLASSES = (
     TAFFETA_PT_physics,
     TAFFETA_PT_fabric,
     TAFFETA_PT_stiffness,
+    TAFFETA_PT_damping,
     TAFFETA_PT_shape,
     TAFFETA_PT_pressure,
     TAFFETA_PT_collisions,

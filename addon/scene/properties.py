@@ -32,7 +32,7 @@ FABRIC_PRESETS = (
 #: The numbers that make the fabric; thickness and air are not compared, so changing them keeps the preset's name.
 FABRIC_NUMBERS = (
     "density", "stretch_warp", "stretch_weft", "shear", "bend", "bend_friction", "strain_limit", "softening",
-    "friction",
+    "friction", "stretch_damping", "shear_damping", "bend_damping",
 )  # fmt: skip
 
 SINGLE_PRECISION = 1.0e-6  #: relative; the properties are float32
@@ -65,6 +65,20 @@ def _get_stretch(cloth: ClothProperties) -> float:
 
 def _set_stretch(cloth: ClothProperties, value: float) -> None:
     cloth.stretch_warp = cloth.stretch_weft = value
+
+
+def time_constant(label: str, of: str) -> bpy.props._PropertyDeferred:
+    """Of damping: a mode of angular frequency ω has the damping ratio τω/2."""
+    return FloatProperty(
+        name=label,
+        description=f"Time constant of {of}",
+        default=0.0,
+        min=0.0,
+        soft_max=0.1,
+        precision=4,
+        step=0.1,
+        options=KEYED,
+    )
 
 
 class ClothProperties(bpy.types.PropertyGroup):
@@ -273,7 +287,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         options=KEYED,
     )
     target_volume: FloatProperty(
-        name="Target Volume (m³)",
+        name="Volume (m³)",
         description="Volume at which the gas is in balance with the air around. 0 takes that of the rest shape",
         default=Shape.target_volume,
         min=0.0,
@@ -301,6 +315,21 @@ class ClothProperties(bpy.types.PropertyGroup):
         soft_max=1.0,
         precision=3,
         step=1,
+        options=KEYED,
+    )
+    stretch_damping: time_constant(
+        "Stretch (s)", "stretching: stress is this times the stiffness times the rate of strain"
+    )
+    shear_damping: time_constant("Shear (s)", "shearing, as of stretching")
+    bend_damping: time_constant("Bend (s)", "bending, as of stretching")
+    velocity_damping: FloatProperty(
+        name="Velocity (1/s)",
+        description="Share of its velocity that the cloth loses in a second, whatever it does: as if it moved in oil",
+        default=Material.velocity_damping,
+        min=0.0,
+        soft_max=20.0,
+        precision=3,
+        step=10,
         options=KEYED,
     )
     self_collision: BoolProperty(

@@ -27,7 +27,7 @@ from ..scene.fields import of_triangles, of_vertices
 from ..scene.mesh import hinges, triangle_areas
 from ..scene.scene import Cloth
 from .choices import BendingForm, ElasticityChoices
-from .energy import LinearSystem
+from .energy import LinearSystem, viscosity_of
 from .plate import plate_rows
 from .sheet import Sheet
 
@@ -48,6 +48,8 @@ class Bending(NamedTuple):
     rest: npt.NDArray[np.float64]  #: (R, 4) s = K times the rest shape, in the frame of edge and normal; the last is 0
     hessian: sparse.csr_array  #: (N, N) N/m
     unshrunk: npt.NDArray[np.float64]  #: (R, 4) s of the rest positions
+    damping: npt.NDArray[np.float64]  #: (R,) time constant times the stiffness of D, N·s/m
+    viscosity: sparse.csr_array | None  #: (N, N) N·s/m; None where nothing damps
 
 
 class BendingData(NamedTuple):
@@ -61,6 +63,8 @@ class BendingData(NamedTuple):
     plate_start: npt.NDArray[np.int32]  #: (P + 1,) first row of each plate
     plate_most: npt.NDArray[np.float64]  #: (P,) moment per width at which its yarns slide, N
     hessian: sparse.csr_array  #: (N, N) N/m
+    damping: npt.NDArray[np.float64]  #: (R,) N·s/m
+    viscosity: sparse.csr_array | None  #: (N, N) N·s/m
 
 
 class BendingEnergy:
@@ -86,10 +90,13 @@ class BendingEnergy:
         self._stiffness, self._hinge = backend.array(data.stiffness), integers(data.hinge)
         self._rest, self._curved = backend.array(data.rest), bool(np.any(data.rest))
         self._rubbing, self._most = backend.array(data.rubbing), backend.array(data.plate_most)
+        self.damps, self._lag, self._past = False, xp.zeros(0, xp.float32), xp.zeros((0, 4), xp.float32)
         self._plates = {
             "first": integers(data.plate_start), "stiffness": xp.zeros(len(data.plate_most), xp.float32),
         }  # fmt: skip
-        self._slid, self._held = xp.zeros((0, 4), xp.float32), xp.zeros_like(self._rest)
+        self._slid = xp.zeros((0, 4), xp.float32)
+        self._law = {"stiffness": self._stiffness, "rest": self._rest, "held": xp.zeros_like(self._rest)}
+        self._damped = self._law  #: of D and its damping together, where it damps
         self._turns: tuple[Any, Callable[[], None]] | None = None  #: bound to the positions that were turned last
         self.renew(data)
         self.force = xp.zeros((max(1, self.count), 4), xp.float32)  #: (R, 4) of the rows, before their coefficients
@@ -113,6 +120,8 @@ class BendingEnergy:
             plate_start=np.append(np.concatenate(starts), first[-1]).astype(np.int32),
             plate_most=np.concatenate([part.most[plate] for part, plate in zip(parts, plates, strict=True)]),
             hessian=sparse.block_diag([part.hessian for part in parts], format="csr"),
+            damping=np.concatenate([part.damping for part in parts]),
+            viscosity=viscosity_of(parts),
         )
 
     def renew(self, data: BendingData) -> None:
@@ -121,10 +130,25 @@ class BendingEnergy:
         self._rest[:] = array(data.rest) * array(1.0 - data.rubbing[:, None])
         self._most[:] = array(data.plate_most)
         self._plates["stiffness"][:] = array(data.stiffness[first] * data.rubbing[first])
+        self._damp(data)
         self._rubs = bool(np.any(data.plate_most))
         if self._rubs != bool(len(self._slid)):  # none did before, or none does any more
             self._slid = self.backend.xp.zeros((self.count if self._rubs else 0, 4), self.backend.xp.float32)
-            self._held[:], self._turns = 0.0, None
+            self._law["held"][:], self._turns = 0.0, None
+
+    def _damp(self, data: BendingData) -> None:
+        """From Ψ and k_d/2 ‖K x − F s*‖², s* of where the step began: one law with the sum of both stiffnesses."""
+        xp, array, damps = self.backend.xp, self.backend.array, bool(data.damping.any())
+        if damps != self.damps:
+            self.damps, self._damped, self._turns = damps, self._law, None
+            if damps:
+                self._damped = {name: xp.zeros_like(values) for name, values in self._law.items()}
+                self._lag, self._past = xp.zeros_like(self._stiffness), xp.zeros_like(self._rest)
+        if damps:
+            both = data.stiffness + data.damping / self.sheet.h
+            self._lag[:] = array(data.damping / self.sheet.h / np.maximum(both, SOFTEST))
+            self._damped["stiffness"][:] = array(both)
+            self._damped["rest"][:] = (1.0 - self._lag[:, None]) * self._rest
 
     def residual_launches(self, x: Any, system: LinearSystem) -> list[Launch]:
         gather = launch(
@@ -134,12 +158,26 @@ class BendingEnergy:
 
     def force_launches(self, x: Any) -> list[Launch]:
         """Kernels that set `force` at x (V, 4)."""
+        return self._projected(x, self._damped)
+
+    def _projected(self, x: Any, law: dict[str, Any]) -> list[Launch]:
         normals = [self.sheet.normals(x)] if self._curved else []
         project = launch(
-            "bending_project", self.count, x=x, **self._rows, stiffness=self._stiffness, hinge=self._hinge,
-            rest=self._rest, normal=self.sheet.normal, held=self._held, force=self.force,
+            "bending_project", self.count, x=x, **self._rows, **law, hinge=self._hinge, normal=self.sheet.normal,
+            force=self.force,
         )  # fmt: skip
         return [*normals, project]
+
+    def start_launches(self) -> list[Launch]:
+        """Kernels that look at the cloth at `Sheet.before`, whose normals are there."""
+        if not self.damps:
+            return []
+        return [
+            launch(
+                "bending_past", self.count, x=self.sheet.before, **self._rows, hinge=self._hinge,
+                normal=self.sheet.normal, past=self._past,
+            )
+        ]  # fmt: skip
 
     def gain(self, start: Any, x: Any, of: Any) -> float:
         bent = of[self._hinge[:, 0]]
@@ -147,15 +185,22 @@ class BendingEnergy:
         return float(after - before)
 
     def turn(self, x: Any) -> None:
-        """Turn what yarns that rub hold on to as the cloth is turned at x (V, 4)."""
-        if self._rubs:
+        """Turn what yarns that rub, and damping, hold on to as the cloth is turned at x (V, 4)."""
+        if self._rubs or self.damps:
             if self._turns is None or self._turns[0] is not x:
-                held = launch(
-                    "bending_turn", len(self._slid), x=x, hinge=self._hinge, normal=self.sheet.normal,
-                    share=self._rubbing, slid=self._slid, held=self._held,
-                )  # fmt: skip
-                self._turns = x, self.backend.sequence([self.sheet.normals(x), held])
+                self._turns = x, self.backend.sequence([self.sheet.normals(x), *self._turn_launches(x)])
             self._turns[1]()
+
+    def _turn_launches(self, x: Any) -> list[Launch]:
+        frame = {"x": x, "hinge": self._hinge, "normal": self.sheet.normal}
+        held = launch(
+            "bending_turn", len(self._slid), **frame, share=self._rubbing, slid=self._slid, held=self._law["held"]
+        )
+        lag = launch(
+            "bending_lag", len(self._lag), **frame, share=self._lag, past=self._past, held=self._law["held"],
+            damped=self._damped["held"],
+        )  # fmt: skip
+        return [*([held] if self._rubs else []), *([lag] if self.damps else [])]
 
     def memory(self, x: Any) -> dict[str, Any]:
         """The yarns bear nothing: (R, 4) where they are held; (0, 4) where none rub."""
@@ -183,7 +228,7 @@ class BendingEnergy:
         """J, of the rows `of` (R,) at x (V, 4)."""
         xp = self.backend.xp
         self.turn(x)
-        self.backend.run(self.force_launches(x))
+        self.backend.run(self._projected(x, self._law))
         force, stiffness = self.force[: len(of)][of].astype(xp.float64), self._stiffness[of]
         return 0.5 * ((force * force).sum(axis=1) / xp.maximum(stiffness, SOFTEST)).sum()
 
@@ -199,24 +244,34 @@ def bending(cloth: Cloth, form: BendingForm, known: Bending | None = None) -> Be
         unshrunk = _rest_curvature(cloth, rows, hinge)
     else:
         rows, area, hinge, plate, unshrunk = known.rows, known.area, known.hinge, known.plate, known.unshrunk
-    names = ("bend", "bend_friction", "shrink")
+    names = ("bend", "bend_friction", "shrink", "bend_damping")
     if form == "plate":
-        rigidity, most, shrink = (of_triangles(cloth, name)[plate] for name in names)
+        rigidity, most, shrink, times = (of_triangles(cloth, name)[plate] for name in names)
     else:
-        rigidity, most, shrink = (_of_edges(cloth, name, hinge) for name in names)
+        rigidity, most, shrink, times = (_of_edges(cloth, name, hinge) for name in names)
     scale = 1.0 - shrink
     rest = scale[:, None] * unshrunk
     yarns = np.where(most > 0.0, RUBBING, 0.0)
-    stiffness, rubbing = (1.0 + yarns) * (rigidity / (area * scale * scale)), yarns / (1.0 + yarns)
+    elastic = rigidity / (area * scale * scale)
+    stiffness, damping, rubbing = (1.0 + yarns) * elastic, times * elastic, yarns / (1.0 + yarns)
     if known is not None and all(
         np.array_equal(now, before)
-        for now, before in ((stiffness, known.stiffness), (most, known.most), (rest, known.rest))
-    ):
+        for now, before in (
+            (stiffness, known.stiffness), (most, known.most), (rest, known.rest), (damping, known.damping)
+        )
+    ):  # fmt: skip
         return known
-    hessian = (rows.T @ sparse.diags_array(stiffness) @ rows).tocsr()
-    size = np.sqrt(hessian.diagonal())
-    hessian = _significant(hessian, size, size)
-    return Bending(rows, area, stiffness, rubbing, plate, most, hinge.astype(np.int32), rest, hessian, unshrunk)
+    hessian, viscosity = _squared(rows, stiffness), _squared(rows, damping) if damping.any() else None
+    return Bending(
+        rows, area, stiffness, rubbing, plate, most, hinge.astype(np.int32), rest, hessian, unshrunk, damping, viscosity
+    )
+
+
+def _squared(rows: sparse.csr_array, weight: npt.NDArray[np.float64]) -> sparse.csr_array:
+    """(N, N) Kᵀ diag(weight) K"""
+    matrix = (rows.T @ sparse.diags_array(weight) @ rows).tocsr()
+    size = np.sqrt(matrix.diagonal())
+    return _significant(matrix, size, size)
 
 
 def _rows(

@@ -22,7 +22,7 @@ from ..scene.fields import of_triangles, rest_scale
 from ..scene.mesh import triangle_areas
 from ..scene.scene import Cloth
 from .choices import LIMIT_RATIO, ElasticityChoices
-from .energy import LinearSystem
+from .energy import LinearSystem, viscosity_of
 from .sheet import Sheet
 
 HARDEST = 16.0  #: how many times stiffer than at first a strain limit becomes
@@ -35,6 +35,8 @@ class Membrane(NamedTuple):
     hessian: sparse.csr_array  #: (N, N) N/m
     area: npt.NDArray[np.float64]  #: (T,) of the rest positions, m²
     unshrunk: npt.NDArray[np.float64]  #: (T, 4) D⁻¹ of the rest positions, 1/m
+    damping: npt.NDArray[np.float64]  #: (T, 4) time constants times stiffness, by the columns of that, N·m·s
+    viscosity: sparse.csr_array | None  #: (N, N) N·s/m; None where nothing damps
 
 
 class MembraneEnergy:
@@ -58,6 +60,8 @@ class MembraneEnergy:
             "corners": sheet.corners, "rest_inverse": self._rest_inverse, "stiffness": self._stiffness,
             "limit": self._limit,
         }  # fmt: skip
+        self._damping = backend.array(data.damping / sheet.h)
+        self.damps = bool(data.damping.any())  #: stretch or shear
 
     @staticmethod
     def part(cloth: Cloth, choices: ElasticityChoices, known: Membrane | None = None) -> Membrane:
@@ -72,6 +76,8 @@ class MembraneEnergy:
             sparse.block_diag([part.hessian for part in parts], format="csr"),
             np.concatenate([part.area for part in parts]),
             np.concatenate([part.unshrunk for part in parts]),
+            np.concatenate([part.damping for part in parts]),
+            viscosity_of(parts),
         )
 
     def renew(self, data: Membrane) -> None:
@@ -79,6 +85,7 @@ class MembraneEnergy:
             (self._rest_inverse, data.rest_inverse), (self._stiffness, data.stiffness), (self._limit, data.limit),
         ):  # fmt: skip
             array[:] = self.backend.array(values)
+        self._damping[:], self.damps = self.backend.array(data.damping / self.sheet.h), bool(data.damping.any())
 
     def residual_launches(self, x: Any, system: LinearSystem) -> list[Launch]:
         sheet = self.sheet
@@ -86,12 +93,22 @@ class MembraneEnergy:
         project = launch("membrane_project", sheet.triangles, **law)
         if system.triangle_block is not None:
             project = launch("membrane_curvature", sheet.triangles, **law, blocks=system.triangle_block)
+        damp = [self._damp(x, system)] if self.damps else []
         gather = launch(
             "membrane_residual", sheet.vertices, triangle_start=sheet.start, triangle_corner=sheet.corner,
             force=self._force, rest_inverse=self._rest_inverse, limited=self._limited, limit_share=self._limit_share,
             residual=system.residual, added=system.added,
         )  # fmt: skip
-        return [project, gather]
+        return [project, *damp, gather]
+
+    def _damp(self, x: Any, system: LinearSystem) -> Launch:
+        law = {
+            "x": x, "before": self.sheet.before, "corners": self.sheet.corners, "rest_inverse": self._rest_inverse,
+            "damping": self._damping, "force": self._force,
+        }  # fmt: skip
+        if system.triangle_block is None:
+            return launch("membrane_damping", self.sheet.triangles, **law)
+        return launch("membrane_damping_curvature", self.sheet.triangles, **law, blocks=system.triangle_block)
 
     def gain(self, start: Any, x: Any, of: Any) -> float:
         sheet = self.sheet
@@ -141,16 +158,22 @@ def membrane(cloth: Cloth, choices: ElasticityChoices, known: Membrane | None = 
         name: of_triangles(cloth, name) for name in ("stretch_warp", "stretch_weft", "shear", "strain_limit")
     }
     numbers["softening"] = cloth.material.softening
+    times = {name: of_triangles(cloth, name) for name in ("stretch_damping", "shear_damping")}
     stiffness = (area * scale * scale)[:, None] * constraint_stiffness(numbers, choices.limit_ratio)
+    damping = damping_of(stiffness, times["stretch_damping"], times["shear_damping"])
     limit = 1.0 + of_triangles(cloth, "strain_limit")
     if known is not None and all(
         np.array_equal(now, before)
-        for now, before in ((stiffness, known.stiffness), (limit, known.limit), (rest_inverse, known.rest_inverse))
-    ):
+        for now, before in (
+            (stiffness, known.stiffness), (limit, known.limit), (rest_inverse, known.rest_inverse),
+            (damping, known.damping),
+        )
+    ):  # fmt: skip
         return known
     constant = np.maximum(stiffness, 0.0) * [1.0, 1.0, 1.0, float(choices.limit == "constant")]
     hessian = _hessian(cloth, rest_inverse.reshape(-1, 2, 2), constant)
-    return Membrane(rest_inverse, stiffness, limit, hessian, area, unshrunk)
+    viscosity = _hessian(cloth, rest_inverse.reshape(-1, 2, 2), np.maximum(damping, 0.0)) if damping.any() else None
+    return Membrane(rest_inverse, stiffness, limit, hessian, area, unshrunk, damping, viscosity)
 
 
 def constraint_stiffness(material: Mapping[str, npt.ArrayLike], limit_ratio: float = LIMIT_RATIO) -> Array:
@@ -163,6 +186,17 @@ def constraint_stiffness(material: Mapping[str, npt.ArrayLike], limit_ratio: flo
     rotation = 2.0 * np.minimum(shear, np.maximum(softening * shear, 0.5 * np.minimum(warp, weft)))
     limit = np.where(np.asarray(material["strain_limit"]) > 0.0, limit_ratio * np.maximum(warp, weft), 0.0)
     return np.stack([rotation, warp - rotation, weft - rotation, limit], axis=-1)
+
+
+def damping_of(stiffness: Array, stretch: Array, shear: Array) -> Array:
+    """(T, 4) as `stiffness` (T, 4), for time constants (T,): of Young's moduli warp and weft, and of the shear modulus.
+
+    As in that law the columns of warp and weft may be negative, and the sum is not.
+    """
+    rotation = stiffness[:, 0]
+    sheared = shear * rotation
+    lengths = [stretch * (rotation + stiffness[:, k]) - sheared for k in (1, 2)]
+    return np.stack([sheared, *lengths, np.zeros_like(sheared)], axis=-1)
 
 
 def _rest_edges(cloth: Cloth) -> npt.NDArray[np.float64]:

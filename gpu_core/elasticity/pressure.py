@@ -37,6 +37,7 @@ class Filling(NamedTuple):
     factor: Array  #: (n,)
     inside: Enclosure | None  #: None: no pressure yet
     hessian: sparse.csr_array  #: (n, n) nothing
+    viscosity: None = None
 
     @property
     def acts(self) -> bool:
@@ -63,6 +64,7 @@ class FillingData(NamedTuple):
     factor: Array  #: (N,) negative where the mesh is inside out
     inside: Enclosure | None  #: None where nothing acts
     hessian: sparse.csr_array
+    viscosity: None = None
 
 
 class Work(NamedTuple):

@@ -25,7 +25,9 @@ ARRAYS = {
     **{f"painted_{name}": f"where its {name.replace('_', ' ')} is painted has changed" for name in PAINTABLE},
 }
 NOT_THE_RESULT = frozenset({"backend", "name", "key", "arrays", "keys", "material", "shape", "painted"})
-LATER = {"time_scale": 1.0, **vars(Shape())}  #: what caches of older versions do not say
+DAMPING = ("stretch_damping", "shear_damping", "bend_damping", "velocity_damping")
+#: what caches of older versions do not say
+LATER = {"time_scale": 1.0, **vars(Shape()), **dict.fromkeys(DAMPING, 0.0)}
 
 
 class Difference(NamedTuple):

@@ -22,6 +22,10 @@ class Material:
     friction: float = 0.4  #: Coulomb μ of this surface
     air_drag: float = 1.0  #: drag coefficient of the sheet in still air, 0 = vacuum
     bend_friction: float = 0.0  #: moment per width at which its yarns slide, N; 0 = they do not rub
+    stretch_damping: float = 0.0  #: time constant: stress is this times the stiffness times the rate of strain, s
+    shear_damping: float = 0.0  #: the same of shear, s
+    bend_damping: float = 0.0  #: the same of bending, s
+    velocity_damping: float = 0.0  #: share of its velocity that cloth loses in a second, whatever it does, 1/s
 
     def validate(self, name: str) -> None:
         require_numbers(name, vars(self))

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..backend import Backend, Launch, launch
-from ..elasticity.assembly import Assembly, drag
+from ..elasticity.assembly import Assembly, drag, kept_velocity
 from ..elasticity.bending import BendingEnergy
 from ..elasticity.choices import ElasticityChoices
 from ..elasticity.energies import ENERGIES
@@ -52,13 +52,14 @@ class Elastic:
         """step: h, s. gravity: m/s². strain_excess: stretch beyond a limit that a converged step may leave."""
         self.backend, self.vertices, self.h = backend, assembly.vertices, step
         self.gravity = backend.array([[*gravity, 0.0]])
-        self.sheet = Sheet(backend, assembly.triangles, self.vertices)
+        self.sheet = Sheet(backend, assembly.triangles, self.vertices, step)
         self.energies = [kind(backend, assembly.parts[kind.name], self.sheet, choices) for kind in ENERGIES]
         self.external = any(energy.external for energy in self.energies)  #: cloth is held by more than pins and contact
         self.membrane = next(energy for energy in self.energies if isinstance(energy, MembraneEnergy))
         self.bending = next(energy for energy in self.energies if isinstance(energy, BendingEnergy))
         self.pressure = next(energy for energy in self.energies if isinstance(energy, PressureEnergy))
         self.pressure.weigh(gravity)
+        self._kept: Any = None
         self._offsets, self._choices = assembly.offsets, choices
         self._filled = assembly.of_cloths[PressureEnergy.name]
         self.membrane.hardest_excess = choices.hardening * strain_excess
@@ -76,7 +77,7 @@ class Elastic:
 
     def renew(self, assembly: Assembly, step: float) -> None:
         """Take other numbers of the same cloths. step: h, s."""
-        self.h = step
+        self.h = self.sheet.h = step
         self.inertia[:] = self.backend.array(assembly.mass / step**2)
         self._pinned[:] = self.backend.array(assembly.pin_stiffness)
         self.pin_stiffness[:] = self._pinned + self._pulls
@@ -92,11 +93,20 @@ class Elastic:
         if any(now is not before for now, before in zip(self._filled, known, strict=True)):
             self.pressure.renew(kind.joined(self._filled, cloths, self._offsets))
         self.pressure.weigh(gravity)
+        self._keep(cloths)
+
+    def _keep(self, cloths: tuple[Cloth, ...]) -> None:
+        kept = kept_velocity(cloths, self.h)
+        self._kept = self.backend.array(kept)[:, None] if (kept < 1.0).any() else None
+
+    def kept(self, velocity: Any) -> Any:
+        """(N, 4) what velocity damping leaves of a velocity (N, 4) for a step."""
+        return velocity if self._kept is None else velocity * self._kept
 
     @property
-    def acting(self) -> bool:
-        """What launches depend on, besides their arrays: whether there is a pressure."""
-        return self.pressure.acts
+    def acting(self) -> tuple[bool, ...]:
+        """What launches depend on, besides their arrays: whether there is a pressure, and what damps."""
+        return self.pressure.acts, self.membrane.damps, self.bending.damps
 
     def inertia_target(
         self, start: Any, velocity: Any, forwarded: Any, gravity_share: Any, adaptive: bool,
@@ -108,7 +118,9 @@ class Elastic:
             forwarded=forwarded, still_air=STILL_AIR, h=self.h, gravity=self.gravity, gravity_share=gravity_share,
             adaptive=float(adaptive), displacement=displacement, inertial=inertial, guess=guess, z=z,
         )  # fmt: skip
-        self.backend.run([self.sheet.normals(start), target])
+        if self.membrane.damps or self.bending.damps:
+            self.sheet.before[:] = start[: self.vertices]
+        self.backend.run([self.sheet.normals(start), target, *self.bending.start_launches()])
 
     def residual_launches(self, x: Any, z: Any, system: LinearSystem) -> list[Launch]:
         """Kernels that fill the system's residual (N, 4) = −∇(inertia + Ψ) at x, its ΔH and diag(H + ΔH); and the

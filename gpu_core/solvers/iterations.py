@@ -57,7 +57,7 @@ class Iterations:
         self.warm_iterations = parameters.subspace.warm_iterations
         self.change, self.momentum, self.rest, self.rate = change, momentum, rest, rate
         self._last = backend.xp.zeros_like(iterate.displacement)  #: (N, 4) what the last iteration added, m
-        self._elastic: dict[bool, Callable[[], None]] = {}  #: by `elastic.acting`
+        self._elastic: dict[tuple[bool, ...], Callable[[], None]] = {}  #: by `elastic.acting`
         self._look = backend.look(system.scalar, change.sizes)
         self._bound: dict[tuple[Contacts | None, int, int], Bound] = {}
 

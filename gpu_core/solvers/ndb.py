@@ -71,6 +71,7 @@ class Ndb:
         self.elastic = Elastic(
             backend, assembly, step, moment.gravity, elasticity, strain_excess=parameters.convergence.strain_excess
         )
+        self.elastic.surround(moment.gravity, moment.cloths)
         self.system = _system(backend, assembly, parameters, cache, self.elastic.pressure)
         self.vertices = _vertex_data(space, backend, assembly, moment.friction, self.system)
         self.proximity = proximity or _proximity(space, backend, moment.thickness, contact.activation)

@@ -14,9 +14,9 @@ SIDE = 6  #: vertices along a sheet
 APART = 1.0  #: m between the two
 SECOND = np.repeat([False, True], SIDE**2)  #: (N,) the vertices of the second sheet
 #: soft enough for its own weight to stretch it beyond the limit
-FABRIC = Material(0.2, 20.0, 15.0, 5.0, 2.0e-4, 0.08, 0.5, 0.4, 1.0, 2.0e-3)
+FABRIC = Material(0.2, 20.0, 15.0, 5.0, 2.0e-4, 0.08, 0.5, 0.4, 1.0, 2.0e-3, 2.0e-3, 3.0e-3, 5.0e-3, 0.2)
 
-SHAPE = Shape(0.01, 0.3, 0.3, 1.0e-3, 0.5, 0.5)
+SHAPE = Shape(0.01, 0.3, 0.5, 1.0e-3, 0.5, 0.5)
 
 
 def swinging(frames: int = 5) -> Scene:

@@ -84,6 +84,7 @@ SCENES = {
     "as the paper prints it": (small_scene(5, 8), 3, paper()),
     "constant matrix": (small_scene(8, 10), 3, CONSTANT),
     "constant matrix, Jacobi": (small_scene(8, 8), 3, CONSTANT.replaced(relaxation="jacobi")),
+    "constant matrix, damped": (swinging(3), 1, CONSTANT),
     "subspace, then Newton": (small_scene(8, 10), 5, preset("subspace")),
     "no multilevel": (small_scene(8, 8), 3, CHOICES.replaced(multilevel=False)),
     "PD with IPC": (of_solver(small_scene(4, 6), "pd_ipc"), 2, None),

@@ -100,12 +100,14 @@ class Tether:
         area = np.repeat(triangle_areas(cloth.rest_positions, cloth.triangles) / 3.0, 3)
         mass = cloth.material.density * np.bincount(cloth.triangles.ravel(), area)
         stiffness = cls.omega**2 * mass
-        return SimpleNamespace(stiffness=stiffness, hessian=sparse.diags_array(stiffness).tocsr(), cloth=cloth)
+        hessian = sparse.diags_array(stiffness).tocsr()
+        return SimpleNamespace(stiffness=stiffness, hessian=hessian, viscosity=None, cloth=cloth)
 
     @staticmethod
     def joined(parts, cloths, offsets):
         (part,) = parts
-        return SimpleNamespace(stiffness=part.stiffness, rest=vectors(part.cloth.positions), hessian=part.hessian)
+        rest = vectors(part.cloth.positions)
+        return SimpleNamespace(stiffness=part.stiffness, rest=rest, hessian=part.hessian, viscosity=None)
 
     def renew(self, data):
         self.stiffness[:] = data.stiffness
