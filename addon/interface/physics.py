@@ -82,6 +82,17 @@ class TAFFETA_PT_damping(ClothPanel, bpy.types.Panel):
             layout.prop(cloth, name)
 
 
+class TAFFETA_PT_plasticity(ClothPanel, bpy.types.Panel):
+    bl_label = "Plasticity"
+    bl_parent_id = "TAFFETA_PT_fabric"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, cloth = property_column(self), context.object.taffeta.cloth
+        for name in ("stretch_yield", "bend_yield"):
+            layout.prop(cloth, name)
+
+
 class TAFFETA_PT_shape(ClothPanel, bpy.types.Panel):
     bl_label = "Shape"
     bl_options = {"DEFAULT_CLOSED"}
@@ -156,6 +167,7 @@ CLASSES = (
     TAFFETA_PT_fabric,
     TAFFETA_PT_stiffness,
     TAFFETA_PT_damping,
+    TAFFETA_PT_plasticity,
     TAFFETA_PT_shape,
     TAFFETA_PT_pressure,
     TAFFETA_PT_collisions,

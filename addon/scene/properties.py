@@ -32,7 +32,8 @@ FABRIC_PRESETS = (
 #: The numbers that make the fabric; thickness and air are not compared, so changing them keeps the preset's name.
 FABRIC_NUMBERS = (
     "density", "stretch_warp", "stretch_weft", "shear", "bend", "bend_friction", "strain_limit", "softening",
-    "friction", "stretch_damping", "shear_damping", "bend_damping",
+    "friction", "stretch_damping", "shear_damping", "bend_damping", "stretch_yield",
+    "bend_yield",
 )  # fmt: skip
 
 SINGLE_PRECISION = 1.0e-6  #: relative; the properties are float32
@@ -322,6 +323,28 @@ class ClothProperties(bpy.types.PropertyGroup):
     )
     shear_damping: time_constant("Shear (s)", "shearing, as of stretching")
     bend_damping: time_constant("Bend (s)", "bending, as of stretching")
+    stretch_yield: FloatProperty(
+        name="Stretch (1)",
+        description="Stretch that springs back: 0.02 is 2 %. What is beyond stays, as in trousers at the knee. "
+        "0 is cloth of which all springs back",
+        default=Material.stretch_yield,
+        min=0.0,
+        soft_max=0.5,
+        precision=3,
+        step=1,
+        options=KEYED,
+    )
+    bend_yield: FloatProperty(
+        name="Bend (1/m)",
+        description="Curvature that springs back, one over the radius: 100 is a fold of 1 cm. What is beyond stays as "
+        "a crease. 0 is cloth of which all springs back",
+        default=Material.bend_yield,
+        min=0.0,
+        soft_max=1000.0,
+        precision=1,
+        step=100,
+        options=KEYED,
+    )
     velocity_damping: FloatProperty(
         name="Velocity (1/s)",
         description="Share of its velocity that the cloth loses in a second, whatever it does: as if it moved in oil",

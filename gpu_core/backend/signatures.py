@@ -25,6 +25,7 @@ KERNELS = Path(__file__).resolve().parent.parent / "kernels"
 HEADERS = (
     "membrane.h",
     "bending.h",
+    "plasticity.h",
     "pressure.h",
     "motion.h",
     "relaxation.h",

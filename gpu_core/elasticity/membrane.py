@@ -23,6 +23,7 @@ from ..scene.mesh import triangle_areas
 from ..scene.scene import Cloth
 from .choices import LIMIT_RATIO, ElasticityChoices
 from .energy import LinearSystem, viscosity_of
+from .plasticity import Stretches
 from .sheet import Sheet
 
 HARDEST = 16.0  #: how many times stiffer than at first a strain limit becomes
@@ -37,6 +38,7 @@ class Membrane(NamedTuple):
     unshrunk: npt.NDArray[np.float64]  #: (T, 4) D⁻¹ of the rest positions, 1/m
     damping: npt.NDArray[np.float64]  #: (T, 4) time constants times stiffness, by the columns of that, N·m·s
     viscosity: sparse.csr_array | None  #: (N, N) N·s/m; None where nothing damps
+    yields: npt.NDArray[np.float64]  #: (T,) stretch that springs back; 0: all of it
 
 
 class MembraneEnergy:
@@ -51,7 +53,8 @@ class MembraneEnergy:
         self.backend, self.sheet = backend, sheet
         self._limit_share = float(choices.limit == "added")  #: 1: the limit enters ΔH where it acts; 0: H holds it
         self.hardest_excess = float("inf")  #: stretch beyond a limit that makes it harder in the next step
-        self._rest_inverse = backend.array(data.rest_inverse)
+        self._rest_inverse, self._elastic = backend.array(data.rest_inverse), backend.array(data.rest_inverse)
+        self.stretches = Stretches(backend, sheet, data.yields)
         self._stiffness, self._limit = backend.array(data.stiffness), backend.array(data.limit)
         self._force, self._limited = xp.zeros((2 * triangles, 4), xp.float32), xp.zeros(triangles, xp.float32)
         self._excess, self._gain = xp.zeros(triangles, xp.float32), xp.zeros(triangles, xp.float32)
@@ -78,13 +81,16 @@ class MembraneEnergy:
             np.concatenate([part.unshrunk for part in parts]),
             np.concatenate([part.damping for part in parts]),
             viscosity_of(parts),
+            np.concatenate([part.yields for part in parts]),
         )
 
     def renew(self, data: Membrane) -> None:
         for array, values in (
-            (self._rest_inverse, data.rest_inverse), (self._stiffness, data.stiffness), (self._limit, data.limit),
+            (self._elastic, data.rest_inverse), (self._stiffness, data.stiffness), (self._limit, data.limit),
         ):  # fmt: skip
             array[:] = self.backend.array(values)
+        self.stretches.renew(data.yields)
+        self.stretches.shape(self._elastic, self._rest_inverse)
         self._damping[:], self.damps = self.backend.array(data.damping / self.sheet.h), bool(data.damping.any())
 
     def residual_launches(self, x: Any, system: LinearSystem) -> list[Launch]:
@@ -121,10 +127,12 @@ class MembraneEnergy:
         return float(self._excess.max()) if self.sheet.triangles else 0.0
 
     def memory(self, x: Any) -> dict[str, Any]:
-        return {"hardness": self.backend.xp.ones_like(self._hardness)}
+        return {"hardness": self.backend.xp.ones_like(self._hardness), "stretches": self.stretches.none()}
 
     def resume(self, memory: dict[str, Any], x: Any) -> None:
         self._hardness[:] = memory["hardness"]
+        if self.stretches.resume(memory["stretches"]):
+            self.stretches.shape(self._elastic, self._rest_inverse)
 
     def remember(self, x: Any, converged: bool) -> dict[str, Any]:
         """Strain limits that bear much get harder. All give way where a step found no end: contact comes first."""
@@ -135,7 +143,7 @@ class MembraneEnergy:
             "limit_hardness", self.sheet.triangles, excess=self._excess, least=least, most=most, hardest=HARDEST,
             hardness=self._hardness,
         )  # fmt: skip
-        return {"hardness": self._hardness.copy()}
+        return {"hardness": self._hardness.copy(), "stretches": self.stretches.remember(x, self._rest_inverse)}
 
     def _strain(self, x: Any) -> None:
         self.backend.launch("strain_excess", self.sheet.triangles, x=x, **self._law, excess=self._excess)
@@ -161,19 +169,19 @@ def membrane(cloth: Cloth, choices: ElasticityChoices, known: Membrane | None = 
     times = {name: of_triangles(cloth, name) for name in ("stretch_damping", "shear_damping")}
     stiffness = (area * scale * scale)[:, None] * constraint_stiffness(numbers, choices.limit_ratio)
     damping = damping_of(stiffness, times["stretch_damping"], times["shear_damping"])
-    limit = 1.0 + of_triangles(cloth, "strain_limit")
+    limit, yields = 1.0 + of_triangles(cloth, "strain_limit"), of_triangles(cloth, "stretch_yield")
     if known is not None and all(
         np.array_equal(now, before)
         for now, before in (
             (stiffness, known.stiffness), (limit, known.limit), (rest_inverse, known.rest_inverse),
-            (damping, known.damping),
+            (damping, known.damping), (yields, known.yields),
         )
     ):  # fmt: skip
         return known
     constant = np.maximum(stiffness, 0.0) * [1.0, 1.0, 1.0, float(choices.limit == "constant")]
     hessian = _hessian(cloth, rest_inverse.reshape(-1, 2, 2), constant)
     viscosity = _hessian(cloth, rest_inverse.reshape(-1, 2, 2), np.maximum(damping, 0.0)) if damping.any() else None
-    return Membrane(rest_inverse, stiffness, limit, hessian, area, unshrunk, damping, viscosity)
+    return Membrane(rest_inverse, stiffness, limit, hessian, area, unshrunk, damping, viscosity, yields)
 
 
 def constraint_stiffness(material: Mapping[str, npt.ArrayLike], limit_ratio: float = LIMIT_RATIO) -> Array:

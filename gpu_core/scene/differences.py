@@ -25,9 +25,10 @@ ARRAYS = {
     **{f"painted_{name}": f"where its {name.replace('_', ' ')} is painted has changed" for name in PAINTABLE},
 }
 NOT_THE_RESULT = frozenset({"backend", "name", "key", "arrays", "keys", "material", "shape", "painted"})
-DAMPING = ("stretch_damping", "shear_damping", "bend_damping", "velocity_damping")
+#: numbers of a material that an older version has not, 0 where they do nothing
+NEWER = ("stretch_damping", "shear_damping", "bend_damping", "stretch_yield", "bend_yield", "velocity_damping")
 #: what caches of older versions do not say
-LATER = {"time_scale": 1.0, **vars(Shape()), **dict.fromkeys(DAMPING, 0.0)}
+LATER = {"time_scale": 1.0, **vars(Shape()), **dict.fromkeys(NEWER, 0.0)}
 
 
 class Difference(NamedTuple):

@@ -105,8 +105,8 @@ class Elastic:
 
     @property
     def acting(self) -> tuple[bool, ...]:
-        """What launches depend on, besides their arrays: whether there is a pressure, and what damps."""
-        return self.pressure.acts, self.membrane.damps, self.bending.damps
+        """What launches depend on, besides their arrays: whether there is a pressure, what damps, is curved."""
+        return self.pressure.acts, self.membrane.damps, self.bending.damps, self.bending.curved
 
     def inertia_target(
         self, start: Any, velocity: Any, forwarded: Any, gravity_share: Any, adaptive: bool,

@@ -16,7 +16,7 @@ from taffeta.gpu_core.scene.scene import PAINTABLE, Cloth, Collider, Material, P
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.gpu_core.solvers.parameters import paper, subspace_reuse
 from taffeta.tests.gpu_core.small_scene import sheet, small_scene
-from taffeta.tests.gpu_core.swinging import SECOND, swinging
+from taffeta.tests.gpu_core.swinging import FACTORS, SECOND, swinging
 
 FRAMES, KEY = 6, 3  #: after the first; the frame of the key, counted so
 cpu = select("cpu")
@@ -50,9 +50,10 @@ def unkeyed() -> np.ndarray:
     return frames_of(plain())
 
 
-def with_key(name: str, factor: float = 3.0) -> Scene:
+def with_key(name: str, factor: float | None = None) -> Scene:
     """A number that jumps to `factor` times itself at the frame KEY."""
     scene, (owner, name) = plain(), name.split()
+    factor = FACTORS.get(name, 3.0) if factor is None else factor
     if owner == "scene":
         start = np.asarray(getattr(scene.settings, name))
         return replace(scene, keys={name: np.array([start] * KEY + [factor * start])})

@@ -18,7 +18,7 @@ from taffeta.gpu_core.files.job import describe
 from taffeta.gpu_core.scene.differences import differences
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.tests.addon.conftest import fcurves
-from taffeta.tests.gpu_core.swinging import SECOND, swinging
+from taffeta.tests.gpu_core.swinging import FACTORS, SECOND, swinging
 
 FRAMES, KEY = 5, 4  #: the range; the frame of the key
 PLACES = {"cloth": "Sheets", "collider": "Slope"}
@@ -118,7 +118,7 @@ def test_a_key_changes_the_result_at_its_frame_and_only_from_there(swing, place,
     if stored.endswith("_max"):
         setattr(swing.taffeta.cloth, f"{stored.removesuffix('_max')}_group", "Second")
     expected = plain("")  # paint that goes to the number itself is none
-    key(place, name, 3.0)
+    key(place, name, FACTORS.get(name, 3.0))
     scene = read()
     found = frames_of(scene)
     assert np.array_equal(found[: KEY - 2], expected[: KEY - 2])
