@@ -24,7 +24,10 @@ SHORT = 1.0 / 300.0  #: of the median edge. At 1/2000 a drape takes half as many
 LONG_WAY = 3.0  #: m that a collider moves in a frame: 72 m/s at 24 fps
 SAMPLES = 16  #: vertices that are looked at for that
 #: numbers that no matrix has in it
-BESIDE_THE_MATRIX = frozenset({"air_drag", "friction", "gravity", "thickness", "fields", *air.WEIGHTS})
+BESIDE_THE_MATRIX = frozenset(
+    {"air_drag", "friction", "gravity", "thickness", "pressure", "ambient_pressure", "target_volume", "fluid_density",
+     "pressure_factor", "velocity_damping", "fields", *air.WEIGHTS}
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +36,7 @@ class Moment:
 
     cloths: tuple[Cloth, ...]  #: without keys
     thickness: Array  #: (V,) that the mesh can resolve, m
+    rest_length: Array  #: (E,) of the cloths' edges, as far as they have shrunk, m
     friction: Array  #: (V,)
     gravity: tuple[float, float, float]  #: m/s²
     time_scale: float
@@ -117,9 +121,11 @@ class SceneSpace:
         values += [("fields", values_of_field) for values_of_field in air.moments(scene.fields, when)]
         if self._moment is None or self._moment.values != values:
             now = keyed.at(scene, frame)
+            length = self._rest_length(now)
             self._moment = Moment(
                 cloths=now.cloths,
-                thickness=thickness_within_edges(of_surface(now, "thickness"), self.rest_length, self.edges),
+                thickness=thickness_within_edges(of_surface(now, "thickness"), length, self.edges),
+                rest_length=length,
                 friction=of_surface(now, "friction"),
                 gravity=now.settings.gravity,
                 time_scale=now.settings.time_scale,
@@ -133,6 +139,12 @@ class SceneSpace:
         """(P,) the vertices in the cloths' pins, hard and soft."""
         groups = [c.pins.vertices + a for c, a in zip(self.scene.cloths, self.offsets, strict=False) if c.pins]
         return np.concatenate([np.zeros(0, np.int32), *groups]).astype(np.int32)
+
+    def _rest_length(self, scene: Scene) -> Array:
+        """(E,) m. A vertex that shrinks by itself takes half of each of its edges along."""
+        scale = 1.0 - np.concatenate([of_vertices(cloth, "shrink") for cloth in scene.cloths])
+        a, b = self.edges.T
+        return np.asarray(self.rest_length * (0.5 * (scale[a] + scale[b])))
 
     def _goal(self, frame: float) -> FloatArray:
         at, goal = frame - self.scene.settings.frame_start, start_positions(self.scene)

@@ -266,7 +266,8 @@ class Simulator:
         x = self._cloth()
         if not np.isfinite(x).all():
             raise self._diverged(self.solver.last_x)
-        report.largest_stretch = float((edge_lengths(x, self.space.edges) / self.space.rest_length).max())
+        rest_length = self.space.moment(self.frame).rest_length
+        report.largest_stretch = float((edge_lengths(x, self.space.edges) / rest_length).max())
         report.smallest_gap = self.solver.proximity.smallest_gap(self._state.x)
         velocity = self.backend.host(self._state.velocity)[:, :3].astype(np.float64)
         report.rms_speed = float(np.sqrt((velocity**2).sum(axis=1).mean()))

@@ -17,7 +17,7 @@ from ..scene.properties import FABRIC_NUMBERS
 from .greyed import Greyed
 
 FOLDER = "taffeta/fabric"  #: below the presets of the user's scripts
-SAVED = (*FABRIC_NUMBERS, "thickness", "air_drag")
+SAVED = (*FABRIC_NUMBERS, "thickness", "air_drag", "velocity_damping")
 
 
 class OnCloth(Greyed):

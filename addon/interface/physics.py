@@ -72,6 +72,28 @@ class TAFFETA_PT_stiffness(ClothPanel, bpy.types.Panel):
             layout.prop(cloth, name)
 
 
+class TAFFETA_PT_damping(ClothPanel, bpy.types.Panel):
+    bl_label = "Damping"
+    bl_parent_id = "TAFFETA_PT_fabric"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, cloth = property_column(self), context.object.taffeta.cloth
+        for name in ("stretch_damping", "shear_damping", "bend_damping", "velocity_damping"):
+            layout.prop(cloth, name)
+
+
+class TAFFETA_PT_plasticity(ClothPanel, bpy.types.Panel):
+    bl_label = "Plasticity"
+    bl_parent_id = "TAFFETA_PT_fabric"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, cloth = property_column(self), context.object.taffeta.cloth
+        for name in ("stretch_yield", "bend_yield"):
+            layout.prop(cloth, name)
+
+
 class TAFFETA_PT_shape(ClothPanel, bpy.types.Panel):
     bl_label = "Shape"
     bl_options = {"DEFAULT_CLOSED"}
@@ -83,6 +105,7 @@ class TAFFETA_PT_shape(ClothPanel, bpy.types.Panel):
         if cloth.pin_group and not painted.exists(item, cloth.pin_group):
             message(layout, context, f"There is no vertex group or attribute “{cloth.pin_group}”", "ERROR")
         layout.separator()
+        layout.prop(cloth, "shrink")
         layout.prop(cloth, "pattern_map", icon="GROUP_UVS")
         if cloth.pattern_map:
             layout.prop(cloth, "pattern_scale_shown")
@@ -102,6 +125,17 @@ class TAFFETA_PT_sewing(ClothPanel, bpy.types.Panel):
         layout.active = cloth.sewing
         layout.prop(cloth, "sewing_time")
         layout.prop(cloth, "sewing_force")
+
+
+class TAFFETA_PT_pressure(ClothPanel, bpy.types.Panel):
+    bl_label = "Pressure"
+    bl_parent_id = "TAFFETA_PT_shape"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, cloth = property_column(self), context.object.taffeta.cloth
+        for name in ("pressure", "ambient_pressure", "target_volume", "fluid_density", "pressure_factor"):
+            layout.prop(cloth, name)
 
 
 class TAFFETA_PT_painted(ClothPanel, bpy.types.Panel):
@@ -165,8 +199,11 @@ CLASSES = (
     TAFFETA_PT_physics,
     TAFFETA_PT_fabric,
     TAFFETA_PT_stiffness,
+    TAFFETA_PT_damping,
+    TAFFETA_PT_plasticity,
     TAFFETA_PT_shape,
     TAFFETA_PT_sewing,
+    TAFFETA_PT_pressure,
     TAFFETA_PT_collisions,
     TAFFETA_PT_painted,
     TAFFETA_PT_field_weights,

@@ -23,7 +23,7 @@ from ...gpu_core.scene.differences import flat
 from ...gpu_core.scene.scene import Scene, Settings
 from . import fields, keyed, keys, modifier, painted, retiming
 from .bodies import Body, bodies, carries
-from .reader import ClothReader, ColliderReader, PlayedReader, Reader, material
+from .reader import ClothReader, ColliderReader, PlayedReader, Reader, material, shape
 from .render_settings import as_rendered
 from .sampled import SURFACE, Samples, gravity, number, of_cloth
 
@@ -228,6 +228,7 @@ def gather_numbers(
             "self_collision": item.taffeta.cloth.self_collision,
             **_sewing(item, numbers),
             "material": plain(material(numbers)),
+            "shape": plain(shape(numbers)),
             **acting(FieldWeights(**{name: numbers[name] for name in WEIGHTS}), fields.acting(item, blown)),
             **({"painted": maxima} if maxima else {}),
             **changing,

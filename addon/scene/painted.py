@@ -16,6 +16,7 @@ from bpy.props import FloatProperty, StringProperty
 
 from ...gpu_core.scene.arrays import FloatArray
 from ...gpu_core.scene.scene import Cloth, Material, SceneError
+from ...gpu_core.scene.shape import Shape
 from .shown import KEYED, UNKEYED, shown, shown_length
 
 
@@ -31,6 +32,9 @@ class Number(NamedTuple):
 def _stiffness(precision: int, **options: float) -> dict[str, Any]:
     return {"min": 1.0e-3, "soft_min": 30.0, "soft_max": 60000.0, "precision": precision, "step": 1000, **options}
 
+
+#: Blender's own range, as far as edges keep a length.
+SHRINK = {"min": -9.0, "soft_min": -1.0, "max": 0.9, "soft_max": 0.9, "precision": 3, "step": 1}
 
 PAINTED: dict[str, Number] = {
     "density": Number(
@@ -50,6 +54,10 @@ PAINTED: dict[str, Number] = {
     "friction": Number("Friction", "", "friction_max", {"min": 0.0, "soft_max": 1.3, "precision": 2, "step": 1}),
     "thickness": Number(
         "Thickness", " (m)", "thickness_max_shown", {"min": 1.0e-5, "soft_max": 0.01, "precision": 4, "step": 0.01}
+    ),
+    "shrink": Number("Shrink", "", "shrink_max", SHRINK),
+    "pressure_factor": Number(
+        "Pressure", "", "pressure_factor_max", {"min": 0.0, "soft_max": 1.0, "precision": 3, "step": 1}
     ),
 }
 
@@ -84,7 +92,7 @@ def _begin(name: str) -> Any:
 
 def properties() -> dict[str, bpy.props._PropertyDeferred]:
     """Of painted numbers, for `ClothProperties`."""
-    default = {**vars(Material()), "thickness": Cloth.thickness}
+    default = {**vars(Material()), **vars(Shape()), "thickness": Cloth.thickness}
     made = {}
     for name, number in PAINTED.items():
         label = number.label

@@ -11,7 +11,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
 from ...gpu_core.scene.fabrics import COTTON, FABRICS, Fabric
 from ...gpu_core.scene.scene import Cloth, Collider, Material
-from . import field_weights, painted, roster
+from . import field_weights, form, painted, roster
 from .painted import field
 from .scene_properties import SceneProperties
 from .shown import KEYED, UNKEYED, shown, shown_length
@@ -31,7 +31,8 @@ FABRIC_PRESETS = (
 #: The numbers that make the fabric; thickness and air are not compared, so changing them keeps the preset's name.
 FABRIC_NUMBERS = (
     "density", "stretch_warp", "stretch_weft", "shear", "bend", "bend_friction", "strain_limit", "softening",
-    "friction",
+    "friction", "stretch_damping", "shear_damping", "bend_damping", "stretch_yield",
+    "bend_yield",
 )  # fmt: skip
 
 SINGLE_PRECISION = 1.0e-6  #: relative; the properties are float32
@@ -66,9 +67,18 @@ def _set_stretch(cloth: ClothProperties, value: float) -> None:
     cloth.stretch_warp = cloth.stretch_weft = value
 
 
-def _uv_maps(cloth: ClothProperties, _context: bpy.types.Context, text: str) -> list[str]:
-    data = cloth.id_data.data
-    return [layer.name for layer in data.uv_layers] if isinstance(data, bpy.types.Mesh) else []
+def time_constant(label: str, of: str) -> bpy.props._PropertyDeferred:
+    """Of damping: a mode of angular frequency ω has the damping ratio τω/2."""
+    return FloatProperty(
+        name=label,
+        description=f"Time constant of {of}",
+        default=0.0,
+        min=0.0,
+        soft_max=0.1,
+        precision=4,
+        step=0.1,
+        options=KEYED,
+    )
 
 
 class ClothProperties(bpy.types.PropertyGroup):
@@ -248,6 +258,43 @@ class ClothProperties(bpy.types.PropertyGroup):
         step=10,
         options=KEYED,
     )
+    stretch_damping: time_constant(
+        "Stretch (s)", "stretching: stress is this times the stiffness times the rate of strain"
+    )
+    shear_damping: time_constant("Shear (s)", "shearing, as of stretching")
+    bend_damping: time_constant("Bend (s)", "bending, as of stretching")
+    stretch_yield: FloatProperty(
+        name="Stretch (1)",
+        description="Stretch that springs back: 0.02 is 2 %. What is beyond stays, as in trousers at the knee. "
+        "0 is cloth of which all springs back",
+        default=Material.stretch_yield,
+        min=0.0,
+        soft_max=0.5,
+        precision=3,
+        step=1,
+        options=KEYED,
+    )
+    bend_yield: FloatProperty(
+        name="Bend (1/m)",
+        description="Curvature that springs back, one over the radius: 100 is a fold of 1 cm. What is beyond stays as "
+        "a crease. 0 is cloth of which all springs back",
+        default=Material.bend_yield,
+        min=0.0,
+        soft_max=1000.0,
+        precision=1,
+        step=100,
+        options=KEYED,
+    )
+    velocity_damping: FloatProperty(
+        name="Velocity (1/s)",
+        description="Share of its velocity that the cloth loses in a second, whatever it does: as if it moved in oil",
+        default=Material.velocity_damping,
+        min=0.0,
+        soft_max=20.0,
+        precision=3,
+        step=10,
+        options=KEYED,
+    )
     self_collision: BoolProperty(
         name="Self Collision",
         description="Keep this cloth from passing through itself; it collides with all else in any case",
@@ -258,57 +305,6 @@ class ClothProperties(bpy.types.PropertyGroup):
         "Pin Group",
         "Vertices of this group, or with this float attribute, follow the animated mesh: weight 1 holds them, less "
         "pulls them",
-    )
-    sewing: BoolProperty(
-        name="Sewing",
-        description="Edges without a face are threads: they pull their two vertices together and sew them to one",
-        default=False,
-        options=UNKEYED,
-    )
-    sewing_time: FloatProperty(
-        name="Closing Time",
-        description="How long the threads take to pull the seams closed. Short times can tangle panels that lie far "
-        "apart",
-        default=Cloth.sewing_time,
-        min=0.0,
-        soft_max=4.0,
-        precision=2,
-        step=10,
-        subtype="TIME_ABSOLUTE",
-        unit="TIME_ABSOLUTE",
-        options=UNKEYED,
-    )
-    sewing_force: FloatProperty(
-        name="Max Force (N)",
-        description="The most that one thread pulls with; 0 lets go",
-        default=Cloth.sewing_force,
-        min=0.0,
-        soft_max=20.0,
-        precision=2,
-        step=10,
-        options=KEYED,
-    )
-    pattern_map: StringProperty(
-        name="Pattern UV Map",
-        description="UV map with the panels as they were cut, flat: the shape without stress. Empty: the mesh itself",
-        search=_uv_maps,
-        search_options={"SUGGESTION"},
-        options=UNKEYED,
-    )
-    pattern_scale_shown: shown_length(
-        "pattern_scale_shown",
-        "Pattern Scale",
-        "Length of one unit of the pattern's UV map; 0 gives the pattern the area of the mesh",
-        10.0,
-    )
-    pattern_scale: FloatProperty(
-        name="Pattern Scale (m)",
-        description="Length of one unit of the pattern's UV map; 0 gives the pattern the area of the mesh",
-        default=0.0,
-        min=0.0,
-        soft_max=10.0,
-        precision=4,
-        options=UNKEYED,
     )
     field_collection: PointerProperty(
         name="Effector Collection",
@@ -323,7 +319,7 @@ class ClothProperties(bpy.types.PropertyGroup):
     )
 
 
-ClothProperties.__annotations__.update({**painted.properties(), **field_weights.properties()})
+ClothProperties.__annotations__.update({**painted.properties(), **field_weights.properties(), **form.properties()})
 
 
 class ColliderProperties(bpy.types.PropertyGroup):

@@ -14,6 +14,7 @@ from ...gpu_core.files.frame_spool import FrameSeries, FrameSpool
 from ...gpu_core.scene.air import WEIGHTS, FieldWeights
 from ...gpu_core.scene.arrays import Array, FloatArray, IntArray
 from ...gpu_core.scene.scene import Cloth, Collider, Material, Painted, Pins, SceneError, Settings
+from ...gpu_core.scene.shape import Shape
 from . import frozen_shape, modifier, painted, pattern, triangulation
 from . import mesh as mesh_arrays
 from .bodies import Body
@@ -143,6 +144,7 @@ class ClothReader(Reader):
             rest_positions=self.rest,
             positions=self.start,
             material=material(numbers),
+            shape=shape(numbers),
             warp=self.warp if self.pattern is None else None,  # the pattern's own x
             rest_corners=self.pattern,
             seams=self.seams,
@@ -199,6 +201,11 @@ class PlayedReader(ColliderReader):
 def material(numbers: Mapping[str, float]) -> Material:
     """Of the numbers of a cloth, by name."""
     return Material(**{name: numbers[name] for name in Material.__dataclass_fields__})
+
+
+def shape(numbers: Mapping[str, float]) -> Shape:
+    """Of the numbers of a cloth, by name."""
+    return Shape(**{name: numbers[name] for name in Shape.__dataclass_fields__})
 
 
 def _require_mesh(item: bpy.types.Object) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from ...gpu_core.scene.air import WEIGHTS
 from ...gpu_core.scene.arrays import Array
 from ...gpu_core.scene.scene import Keys, Material
+from ...gpu_core.scene.shape import Shape
 from .painted import groups
 
 SURFACE = ("friction", "thickness")  #: the numbers of a collider
@@ -25,8 +26,9 @@ def number(value: float) -> float:
 
 def of_cloth(item: bpy.types.Object) -> tuple[str, ...]:
     """The numbers that a cloth has now: what paint leads to counts where there is paint."""
-    own = ("thickness", *(("sewing_force",) if item.taffeta.cloth.sewing else ()), *WEIGHTS)
-    return (*Material.__dataclass_fields__, *own, *(f"{name}_max" for name in groups(item)))
+    sewing = ("sewing_force",) if item.taffeta.cloth.sewing else ()
+    own = (*Material.__dataclass_fields__, *Shape.__dataclass_fields__, "thickness", *sewing, *WEIGHTS)
+    return (*own, *(f"{name}_max" for name in groups(item)))
 
 
 def gravity(scene: bpy.types.Scene) -> tuple[float, float, float]:

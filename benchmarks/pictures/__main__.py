@@ -11,14 +11,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from . import bending, friction, guarantee, locking, methods
+from . import bending, friction, guarantee, inside, locking, methods
 from .part import Picture
 from .stage import render
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "pictures" / "theory"
 PICTURES: dict[str, Picture] = {
     picture.name: picture
-    for theme in (guarantee, locking, friction, bending, methods)
+    for theme in (guarantee, locking, friction, bending, methods, inside)
     for picture in theme.PICTURES
 }  # fmt: skip
 

@@ -26,6 +26,8 @@ HEADERS = (
     "membrane.h",
     "bending.h",
     "seam.h",
+    "plasticity.h",
+    "pressure.h",
     "motion.h",
     "air.h",
     "relaxation.h",

@@ -74,6 +74,11 @@ def assemble(
     varying = reduce(add, [parts[energy.name].hessian for energy in ENERGIES if not energy.constant])
     constant = reduce(add, [parts[energy.name].hessian for energy in ENERGIES if energy.constant])
     pin_stiffness = SOFT_PIN_SHARE * (varying + constant).diagonal() * soft / (1.0 - soft)
+    for energy in ENERGIES:
+        if (viscosity := parts[energy.name].viscosity) is not None:
+            varying, constant = (
+                (varying, constant + viscosity / step) if energy.constant else (varying + viscosity / step, constant)
+            )
     constant = constant + sparse.diags_array(mass / step**2 + pin_stiffness)
     triangles = [cloth.triangles + first for cloth, first in zip(cloths, offsets, strict=False)]
     return Assembly(
@@ -101,6 +106,12 @@ def drag(cloths: tuple[Cloth, ...]) -> Array:
 def lightness(cloths: tuple[Cloth, ...]) -> Array:
     """(N,) 1 / areal density, m²/kg."""
     return np.concatenate([1.0 / of_vertices(cloth, "density") for cloth in cloths])
+
+
+def kept_velocity(cloths: tuple[Cloth, ...], step: float) -> Array:
+    """(N,) the share of its velocity that a vertex keeps in a step of h, s."""
+    damping = np.concatenate([of_vertices(cloth, "velocity_damping") for cloth in cloths])
+    return np.exp(-step * damping)
 
 
 def _mass(cloths: tuple[Cloth, ...]) -> Array:

@@ -14,7 +14,7 @@ its moment is `Material.bend_friction`: a Prandtl element, the hysteresis loop t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -27,11 +27,12 @@ from ..scene.fields import of_triangles, of_vertices
 from ..scene.mesh import corner_areas, hinges, places
 from ..scene.scene import Cloth
 from .choices import BendingForm, ElasticityChoices
-from .energy import LinearSystem
+from .energy import LinearSystem, viscosity_of
+from .lag import SOFTEST, Lag
+from .plasticity import NEVER, Creases, Yielding, yielding_of
 from .plate import plate_rows
 from .sheet import Sheet
 
-SOFTEST = 1e-30  #: stiffness of a row; softer ones hold nothing
 ROUNDING = 1.0e-12  #: of the largest entries: smaller ones are what sums to 0 has left of itself
 RUBBING = 4.0  #: stiffness of yarns that do not slide, relative to D
 FLAT = 2.5e-5  #: bulge of the vertices around an edge, relative to its length, up to which a whole cloth counts as flat
@@ -47,6 +48,10 @@ class Bending(NamedTuple):
     hinge: npt.NDArray[np.int32]  #: (R, 2) vertices whose normals give the row's normal
     rest: npt.NDArray[np.float64]  #: (R, 4) s = K times the rest shape, in the frame of edge and normal; the last is 0
     hessian: sparse.csr_array  #: (N, N) N/m
+    unshrunk: npt.NDArray[np.float64]  #: (R, 4) s of the rest positions
+    damping: npt.NDArray[np.float64]  #: (R,) time constant times the stiffness of D, N·s/m
+    viscosity: sparse.csr_array | None  #: (N, N) N·s/m; None where nothing damps
+    yielding: Yielding  #: of each row
 
 
 class BendingData(NamedTuple):
@@ -60,6 +65,9 @@ class BendingData(NamedTuple):
     plate_start: npt.NDArray[np.int32]  #: (P + 1,) first row of each plate
     plate_most: npt.NDArray[np.float64]  #: (P,) moment per width at which its yarns slide, N
     hessian: sparse.csr_array  #: (N, N) N/m
+    damping: npt.NDArray[np.float64]  #: (R,) N·s/m
+    viscosity: sparse.csr_array | None  #: (N, N) N·s/m
+    yielding: Yielding  #: of each plate
 
 
 class BendingEnergy:
@@ -83,12 +91,15 @@ class BendingEnergy:
             "coefficient": backend.array(by_vertex.data),
         }  # fmt: skip
         self._stiffness, self._hinge = backend.array(data.stiffness), integers(data.hinge)
-        self._rest, self._curved = backend.array(data.rest), bool(np.any(data.rest))
+        self._rest, self._given = backend.array(data.rest), backend.array(data.rest)
+        self.creases = Creases(backend, rows.shape[0], data.yielding)
         self._rubbing, self._most = backend.array(data.rubbing), backend.array(data.plate_most)
         self._plates = {
             "first": integers(data.plate_start), "stiffness": xp.zeros(len(data.plate_most), xp.float32),
         }  # fmt: skip
-        self._slid, self._held = xp.zeros((0, 4), xp.float32), xp.zeros_like(self._rest)
+        self._slid = xp.zeros((0, 4), xp.float32)
+        self._law = {"stiffness": self._stiffness, "rest": self._rest, "held": xp.zeros_like(self._rest)}
+        self._lag, self._frame = Lag(backend, self._law), {"hinge": self._hinge, "normal": sheet.normal}
         self._turns: tuple[Any, Callable[[], None]] | None = None  #: bound to the positions that were turned last
         self.renew(data)
         self.force = xp.zeros((max(1, self.count), 4), xp.float32)  #: (R, 4) of the rows, before their coefficients
@@ -112,18 +123,42 @@ class BendingEnergy:
             plate_start=np.append(np.concatenate(starts), first[-1]).astype(np.int32),
             plate_most=np.concatenate([part.most[plate] for part, plate in zip(parts, plates, strict=True)]),
             hessian=sparse.block_diag([part.hessian for part in parts], format="csr"),
+            damping=np.concatenate([part.damping for part in parts]),
+            viscosity=viscosity_of(parts),
+            yielding=yielding_of([part.yielding for part in parts], plates),
         )
 
     def renew(self, data: BendingData) -> None:
         array, first = self.backend.array, data.plate_start[:-1]
         self._stiffness[:], self._rubbing[:] = array(data.stiffness), array(data.rubbing)
-        self._rest[:] = array(data.rest) * array(1.0 - data.rubbing[:, None])
+        self._given[:], self._bent = array(data.rest), bool(np.any(data.rest))
+        self.creases.renew(data.yielding)
         self._most[:] = array(data.plate_most)
         self._plates["stiffness"][:] = array(data.stiffness[first] * data.rubbing[first])
-        self._rubs = bool(np.any(data.plate_most))
+        damped, self._rubs = self._lag.acts, bool(np.any(data.plate_most))
+        self._lag.renew(data.stiffness, data.damping / self.sheet.h)
+        self._shape()
         if self._rubs != bool(len(self._slid)):  # none did before, or none does any more
             self._slid = self.backend.xp.zeros((self.count if self._rubs else 0, 4), self.backend.xp.float32)
-            self._held[:], self._turns = 0.0, None
+            self._law["held"][:], self._turns = 0.0, None
+        if self._lag.acts != damped:
+            self._turns = None
+
+    def _shape(self) -> None:
+        """What the rows strive for: the rest shape, and what they have taken on."""
+        taken = self.creases.taken
+        shape = self._given + taken if len(taken) else self._given
+        self._rest[:] = shape * (1.0 - self._rubbing)[:, None]
+        self._lag.shape()
+
+    @property
+    def damps(self) -> bool:
+        return self._lag.acts
+
+    @property
+    def curved(self) -> bool:
+        """Whether the rows strive for another shape than a flat one, or may."""
+        return self._bent or self.creases.acts or len(self.creases.taken) > 0
 
     def residual_launches(self, x: Any, system: LinearSystem) -> list[Launch]:
         gather = launch(
@@ -133,12 +168,16 @@ class BendingEnergy:
 
     def force_launches(self, x: Any) -> list[Launch]:
         """Kernels that set `force` at x (V, 4)."""
-        normals = [self.sheet.normals(x)] if self._curved else []
-        project = launch(
-            "bending_project", self.count, x=x, **self._rows, stiffness=self._stiffness, hinge=self._hinge,
-            rest=self._rest, normal=self.sheet.normal, held=self._held, force=self.force,
-        )  # fmt: skip
+        return self._projected(x, self._lag.law)
+
+    def _projected(self, x: Any, law: Mapping[str, Any]) -> list[Launch]:
+        normals = [self.sheet.normals(x)] if self.curved else []
+        project = launch("bending_project", self.count, x=x, **self._rows, **law, **self._frame, force=self.force)
         return [*normals, project]
+
+    def start_launches(self) -> list[Launch]:
+        """Kernels that look at the cloth at `Sheet.before`, whose normals are there."""
+        return self._lag.start_launches(self.sheet.before, self._rows, self._frame)
 
     def gain(self, start: Any, x: Any, of: Any) -> float:
         bent = of[self._hinge[:, 0]]
@@ -146,27 +185,35 @@ class BendingEnergy:
         return float(after - before)
 
     def turn(self, x: Any) -> None:
-        """Turn what yarns that rub hold on to as the cloth is turned at x (V, 4)."""
-        if self._rubs:
+        """Turn what yarns that rub, and damping, hold on to as the cloth is turned at x (V, 4)."""
+        if self._rubs or self._lag.acts:
             if self._turns is None or self._turns[0] is not x:
-                held = launch(
-                    "bending_turn", len(self._slid), x=x, hinge=self._hinge, normal=self.sheet.normal,
-                    share=self._rubbing, slid=self._slid, held=self._held,
-                )  # fmt: skip
-                self._turns = x, self.backend.sequence([self.sheet.normals(x), held])
+                self._turns = x, self.backend.sequence([self.sheet.normals(x), *self._turn_launches(x)])
             self._turns[1]()
 
+    def _turn_launches(self, x: Any) -> list[Launch]:
+        held = launch(
+            "bending_turn", len(self._slid), x=x, **self._frame, share=self._rubbing, slid=self._slid,
+            held=self._law["held"],
+        )  # fmt: skip
+        return [*([held] if self._rubs else []), *self._lag.turn_launches(x, self._frame)]
+
     def memory(self, x: Any) -> dict[str, Any]:
-        """The yarns bear nothing: (R, 4) where they are held; (0, 4) where none rub."""
-        return {"slid": self._slide(x, self.backend.xp.zeros_like(self._most))}
+        """The yarns bear nothing: (R, 4) where they are held; (0, 4) where none rub. No creases."""
+        return {"slid": self._slide(x, self.backend.xp.zeros_like(self._most)), "creases": self.creases.none()}
 
     def resume(self, memory: dict[str, Any], x: Any) -> None:
         known = memory["slid"]
         self._slid[:] = known if len(known) == len(self._slid) else self.memory(x)["slid"]
+        if self.creases.resume(memory["creases"]):
+            self._shape()
 
     def remember(self, x: Any, converged: bool) -> dict[str, Any]:
-        """Where yarns have slid to, (R, 4); (0, 4) where none rub."""
-        return {"slid": self._slide(x, self._most)}
+        """Where yarns have slid to, (R, 4); (0, 4) where none rub. And the creases."""
+        frame = {"x": x, **self._rows, **self._frame}
+        shape = self._given + self.creases.taken if len(self.creases.taken) else self._given
+        taken = self.creases.remember(shape, self._plates["first"], frame, [self.sheet.normals(x)])
+        return {"slid": self._slide(x, self._most), "creases": taken}
 
     def _slide(self, x: Any, most: Any) -> Any:
         slid = self._slid.copy()
@@ -182,7 +229,7 @@ class BendingEnergy:
         """J, of the rows `of` (R,) at x (V, 4)."""
         xp = self.backend.xp
         self.turn(x)
-        self.backend.run(self.force_launches(x))
+        self.backend.run(self._projected(x, self._law))
         force, stiffness = self.force[: len(of)][of].astype(xp.float64), self._stiffness[of]
         return 0.5 * ((force * force).sum(axis=1) / xp.maximum(stiffness, SOFTEST)).sum()
 
@@ -195,21 +242,40 @@ def bending(cloth: Cloth, form: BendingForm, known: Bending | None = None) -> Be
     if known is None:
         rows, area, hinge, plate = _rows(cloth, form)
         rows = _significant(rows, abs(rows).max(axis=1).toarray().ravel(), np.ones(rows.shape[1]))
-        rest = _rest_curvature(cloth, rows, hinge)
+        unshrunk = _rest_curvature(cloth, rows, hinge)
     else:
-        rows, area, hinge, plate, rest = known.rows, known.area, known.hinge, known.plate, known.rest
+        rows, area, hinge, plate, unshrunk = known.rows, known.area, known.hinge, known.plate, known.unshrunk
+    names = ("bend", "bend_friction", "shrink", "bend_damping", "bend_yield")
     if form == "plate":
-        rigidity, most = (of_triangles(cloth, name)[plate] for name in ("bend", "bend_friction"))
+        rigidity, most, shrink, times, yields = (of_triangles(cloth, name)[plate] for name in names)
     else:
-        rigidity, most = (_of_edges(cloth, name, hinge) for name in ("bend", "bend_friction"))
+        rigidity, most, shrink, times, yields = (_of_edges(cloth, name, hinge) for name in names)
+    scale = 1.0 - shrink
+    rest = scale[:, None] * unshrunk
     yarns = np.where(most > 0.0, RUBBING, 0.0)
-    stiffness, rubbing = (1.0 + yarns) * (rigidity / area), yarns / (1.0 + yarns)
-    if known is not None and np.array_equal(stiffness, known.stiffness) and np.array_equal(most, known.most):
+    elastic = rigidity / (area * scale * scale)
+    yielding = Yielding(np.where(yields > 0.0, yields, NEVER), 1.0 / (area * scale * scale))
+    stiffness, damping, rubbing = (1.0 + yarns) * elastic, times * elastic, yarns / (1.0 + yarns)
+    if known is not None and all(
+        np.array_equal(now, before)
+        for now, before in (
+            (stiffness, known.stiffness), (most, known.most), (rest, known.rest), (damping, known.damping),
+            (yielding.curvature, known.yielding.curvature),
+        )
+    ):  # fmt: skip
         return known
-    hessian = (rows.T @ sparse.diags_array(stiffness) @ rows).tocsr()
-    size = np.sqrt(hessian.diagonal())
-    hessian = _significant(hessian, size, size)
-    return Bending(rows, area, stiffness, rubbing, plate, most, hinge.astype(np.int32), rest, hessian)
+    hessian, viscosity = _squared(rows, stiffness), _squared(rows, damping) if damping.any() else None
+    return Bending(
+        rows, area, stiffness, rubbing, plate, most, hinge.astype(np.int32), rest, hessian, unshrunk, damping,
+        viscosity, yielding,
+    )  # fmt: skip
+
+
+def _squared(rows: sparse.csr_array, weight: npt.NDArray[np.float64]) -> sparse.csr_array:
+    """(N, N) Kᵀ diag(weight) K"""
+    matrix = (rows.T @ sparse.diags_array(weight) @ rows).tocsr()
+    size = np.sqrt(matrix.diagonal())
+    return _significant(matrix, size, size)
 
 
 def _rows(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from .bending import BendingEnergy
 from .energy import Energy
 from .membrane import MembraneEnergy
+from .pressure import PressureEnergy
 from .seam import SeamEnergy
 
-ENERGIES: tuple[type[Energy], ...] = (MembraneEnergy, BendingEnergy, SeamEnergy)
+ENERGIES: tuple[type[Energy], ...] = (MembraneEnergy, BendingEnergy, SeamEnergy, PressureEnergy)

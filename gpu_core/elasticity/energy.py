@@ -32,6 +32,10 @@ class Part(Protocol):
     def hessian(self) -> sparse.csr_array:
         """(n, n) what it adds to H: AᵀA of its constraints at rest, N/m."""
 
+    @property
+    def viscosity(self) -> sparse.csr_array | None:
+        """(n, n) what it adds to H besides, over the step's length h: of its damping, N·s/m. None: nothing."""
+
 
 class Energy(Protocol):
     """One term: energy, gradient, curvature, and what it adds to H."""
@@ -74,3 +78,11 @@ class Energy(Protocol):
 
     def remember(self, x: Any, converged: bool) -> dict[str, Any]:
         """What the step that ends at x (V, 4) leaves."""
+
+
+def viscosity_of(parts: Sequence[Part]) -> sparse.csr_array | None:
+    """The parts' viscosities as one matrix."""
+    if all(part.viscosity is None for part in parts):
+        return None
+    every = [sparse.csr_array(part.hessian.shape) if part.viscosity is None else part.viscosity for part in parts]
+    return sparse.block_diag(every, format="csr")

@@ -18,22 +18,27 @@ import scipy.sparse as sparse
 
 from ..backend import Backend, Launch, launch
 from ..scene.arrays import Array, IntArray
-from ..scene.fields import of_triangles
+from ..scene.fields import of_triangles, rest_scale
 from ..scene.mesh import corner_areas
 from ..scene.scene import Cloth
 from .choices import LIMIT_RATIO, ElasticityChoices
-from .energy import LinearSystem
+from .energy import LinearSystem, viscosity_of
+from .plasticity import Stretches
 from .sheet import Sheet
 
 HARDEST = 16.0  #: how many times stiffer than at first a strain limit becomes
 
 
 class Membrane(NamedTuple):
-    rest_inverse: npt.NDArray[np.float64]  #: (T, 4) D⁻¹ row by row, warp–weft frame, 1/m
+    rest_inverse: npt.NDArray[np.float64]  #: (T, 4) D⁻¹ row by row, warp–weft frame, shrunk, 1/m
     stiffness: npt.NDArray[np.float64]  #: (T, 4) area × (rotation, warp, weft, limit), N·m
     limit: npt.NDArray[np.float64]  #: (T,) largest allowed singular value
     hessian: sparse.csr_array  #: (N, N) N/m
-    area: npt.NDArray[np.float64]  #: (T,) m²
+    area: npt.NDArray[np.float64]  #: (T,) of the rest positions, m²
+    unshrunk: npt.NDArray[np.float64]  #: (T, 4) D⁻¹ of the rest positions, 1/m
+    damping: npt.NDArray[np.float64]  #: (T, 4) time constants times stiffness, by the columns of that, N·m·s
+    viscosity: sparse.csr_array | None  #: (N, N) N·s/m; None where nothing damps
+    yields: npt.NDArray[np.float64]  #: (T,) stretch that springs back; 0: all of it
 
 
 class MembraneEnergy:
@@ -48,7 +53,8 @@ class MembraneEnergy:
         self.backend, self.sheet = backend, sheet
         self._limit_share = float(choices.limit == "added")  #: 1: the limit enters ΔH where it acts; 0: H holds it
         self.hardest_excess = float("inf")  #: stretch beyond a limit that makes it harder in the next step
-        self._rest_inverse = backend.array(data.rest_inverse)
+        self._rest_inverse, self._elastic = backend.array(data.rest_inverse), backend.array(data.rest_inverse)
+        self.stretches = Stretches(backend, sheet, data.yields)
         self._stiffness, self._limit = backend.array(data.stiffness), backend.array(data.limit)
         self._force, self._limited = xp.zeros((2 * triangles, 4), xp.float32), xp.zeros(triangles, xp.float32)
         self._excess, self._gain = xp.zeros(triangles, xp.float32), xp.zeros(triangles, xp.float32)
@@ -57,6 +63,8 @@ class MembraneEnergy:
             "corners": sheet.corners, "rest_inverse": self._rest_inverse, "stiffness": self._stiffness,
             "limit": self._limit,
         }  # fmt: skip
+        self._damping = backend.array(data.damping / sheet.h)
+        self.damps = bool(data.damping.any())  #: stretch or shear
 
     @staticmethod
     def part(cloth: Cloth, choices: ElasticityChoices, known: Membrane | None = None) -> Membrane:
@@ -70,13 +78,20 @@ class MembraneEnergy:
             np.concatenate([part.limit for part in parts]),
             sparse.block_diag([part.hessian for part in parts], format="csr"),
             np.concatenate([part.area for part in parts]),
+            np.concatenate([part.unshrunk for part in parts]),
+            np.concatenate([part.damping for part in parts]),
+            viscosity_of(parts),
+            np.concatenate([part.yields for part in parts]),
         )
 
     def renew(self, data: Membrane) -> None:
         for array, values in (
-            (self._rest_inverse, data.rest_inverse), (self._stiffness, data.stiffness), (self._limit, data.limit),
+            (self._elastic, data.rest_inverse), (self._stiffness, data.stiffness), (self._limit, data.limit),
         ):  # fmt: skip
             array[:] = self.backend.array(values)
+        self.stretches.renew(data.yields)
+        self.stretches.shape(self._elastic, self._rest_inverse)
+        self._damping[:], self.damps = self.backend.array(data.damping / self.sheet.h), bool(data.damping.any())
 
     def residual_launches(self, x: Any, system: LinearSystem) -> list[Launch]:
         sheet = self.sheet
@@ -84,12 +99,22 @@ class MembraneEnergy:
         project = launch("membrane_project", sheet.triangles, **law)
         if system.triangle_block is not None:
             project = launch("membrane_curvature", sheet.triangles, **law, blocks=system.triangle_block)
+        damp = [self._damp(x, system)] if self.damps else []
         gather = launch(
             "membrane_residual", sheet.vertices, triangle_start=sheet.start, triangle_corner=sheet.corner,
             force=self._force, rest_inverse=self._rest_inverse, limited=self._limited, limit_share=self._limit_share,
             residual=system.residual, added=system.added,
         )  # fmt: skip
-        return [project, gather]
+        return [project, *damp, gather]
+
+    def _damp(self, x: Any, system: LinearSystem) -> Launch:
+        law = {
+            "x": x, "before": self.sheet.before, "corners": self.sheet.corners, "rest_inverse": self._rest_inverse,
+            "damping": self._damping, "force": self._force,
+        }  # fmt: skip
+        if system.triangle_block is None:
+            return launch("membrane_damping", self.sheet.triangles, **law)
+        return launch("membrane_damping_curvature", self.sheet.triangles, **law, blocks=system.triangle_block)
 
     def gain(self, start: Any, x: Any, of: Any) -> float:
         sheet = self.sheet
@@ -102,10 +127,12 @@ class MembraneEnergy:
         return float(self._excess.max()) if self.sheet.triangles else 0.0
 
     def memory(self, x: Any) -> dict[str, Any]:
-        return {"hardness": self.backend.xp.ones_like(self._hardness)}
+        return {"hardness": self.backend.xp.ones_like(self._hardness), "stretches": self.stretches.none()}
 
     def resume(self, memory: dict[str, Any], x: Any) -> None:
         self._hardness[:] = memory["hardness"]
+        if self.stretches.resume(memory["stretches"]):
+            self.stretches.shape(self._elastic, self._rest_inverse)
 
     def remember(self, x: Any, converged: bool) -> dict[str, Any]:
         """Strain limits that bear much get harder. All give way where a step found no end: contact comes first."""
@@ -116,7 +143,7 @@ class MembraneEnergy:
             "limit_hardness", self.sheet.triangles, excess=self._excess, least=least, most=most, hardest=HARDEST,
             hardness=self._hardness,
         )  # fmt: skip
-        return {"hardness": self._hardness.copy()}
+        return {"hardness": self._hardness.copy(), "stretches": self.stretches.remember(x, self._rest_inverse)}
 
     def _strain(self, x: Any) -> None:
         self.backend.launch("strain_excess", self.sheet.triangles, x=x, **self._law, excess=self._excess)
@@ -130,19 +157,31 @@ def membrane(cloth: Cloth, choices: ElasticityChoices, known: Membrane | None = 
     """
     if known is None:
         area = corner_areas(cloth.patterns)
-        rest_inverse = np.linalg.inv(_rest_edges(cloth))
+        unshrunk = np.linalg.inv(_rest_edges(cloth)).reshape(-1, 4)
     else:
-        area, rest_inverse = known.area, known.rest_inverse.reshape(-1, 2, 2)
+        area, unshrunk = known.area, known.unshrunk
+    scale = rest_scale(cloth)
+    rest_inverse = unshrunk / scale[:, None]
     numbers: dict[str, npt.ArrayLike] = {
         name: of_triangles(cloth, name) for name in ("stretch_warp", "stretch_weft", "shear", "strain_limit")
     }
     numbers["softening"] = cloth.material.softening
-    stiffness = area[:, None] * constraint_stiffness(numbers, choices.limit_ratio)
-    limit = 1.0 + of_triangles(cloth, "strain_limit")
-    if known is not None and np.array_equal(stiffness, known.stiffness) and np.array_equal(limit, known.limit):
+    times = {name: of_triangles(cloth, name) for name in ("stretch_damping", "shear_damping")}
+    stiffness = (area * scale * scale)[:, None] * constraint_stiffness(numbers, choices.limit_ratio)
+    damping = damping_of(stiffness, times["stretch_damping"], times["shear_damping"])
+    limit, yields = 1.0 + of_triangles(cloth, "strain_limit"), of_triangles(cloth, "stretch_yield")
+    if known is not None and all(
+        np.array_equal(now, before)
+        for now, before in (
+            (stiffness, known.stiffness), (limit, known.limit), (rest_inverse, known.rest_inverse),
+            (damping, known.damping), (yields, known.yields),
+        )
+    ):  # fmt: skip
         return known
     constant = np.maximum(stiffness, 0.0) * [1.0, 1.0, 1.0, float(choices.limit == "constant")]
-    return Membrane(rest_inverse.reshape(-1, 4), stiffness, limit, _hessian(cloth, rest_inverse, constant), area)
+    hessian = _hessian(cloth, rest_inverse.reshape(-1, 2, 2), constant)
+    viscosity = _hessian(cloth, rest_inverse.reshape(-1, 2, 2), np.maximum(damping, 0.0)) if damping.any() else None
+    return Membrane(rest_inverse, stiffness, limit, hessian, area, unshrunk, damping, viscosity, yields)
 
 
 def constraint_stiffness(material: Mapping[str, npt.ArrayLike], limit_ratio: float = LIMIT_RATIO) -> Array:
@@ -155,6 +194,17 @@ def constraint_stiffness(material: Mapping[str, npt.ArrayLike], limit_ratio: flo
     rotation = 2.0 * np.minimum(shear, np.maximum(softening * shear, 0.5 * np.minimum(warp, weft)))
     limit = np.where(np.asarray(material["strain_limit"]) > 0.0, limit_ratio * np.maximum(warp, weft), 0.0)
     return np.stack([rotation, warp - rotation, weft - rotation, limit], axis=-1)
+
+
+def damping_of(stiffness: Array, stretch: Array, shear: Array) -> Array:
+    """(T, 4) as `stiffness` (T, 4), for time constants (T,): of Young's moduli warp and weft, and of the shear modulus.
+
+    As in that law the columns of warp and weft may be negative, and the sum is not.
+    """
+    rotation = stiffness[:, 0]
+    sheared = shear * rotation
+    lengths = [stretch * (rotation + stiffness[:, k]) - sheared for k in (1, 2)]
+    return np.stack([sheared, *lengths, np.zeros_like(sheared)], axis=-1)
 
 
 def _rest_edges(cloth: Cloth) -> npt.NDArray[np.float64]:

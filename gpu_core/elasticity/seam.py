@@ -36,6 +36,7 @@ class Seam(NamedTuple):
     stiffness: npt.NDArray[np.float64]  #: (S,) N/m
     most: npt.NDArray[np.float64]  #: (S,) N
     hessian: sparse.csr_array  #: (N, N) N/m
+    viscosity: sparse.csr_array | None = None
 
 
 class SeamEnergy:

@@ -15,8 +15,9 @@ from ..scene.mesh import incidence
 class Sheet:
     """N vertices, T triangles."""
 
-    def __init__(self, backend: Backend, triangles: IntArray, vertices: int) -> None:
-        """triangles: (T, 3)."""
+    def __init__(self, backend: Backend, triangles: IntArray, vertices: int, step: float) -> None:
+        """triangles: (T, 3). step: h, s."""
+        self.h = step
         start, corner = incidence(triangles, vertices)
         self.backend, self.vertices, self.triangles = backend, vertices, len(triangles)
         self.corners = backend.array(triangles, np.int32)  #: (T, 3)
@@ -24,6 +25,9 @@ class Sheet:
             backend.array(start, np.int32),
             backend.array(corner, np.int32),
         )  #: 3t + corner, by vertex
+        self.before = backend.xp.zeros(
+            (vertices, 4), backend.xp.float32
+        )  #: (N, 4) where the step began, where it counts
         self.normal = backend.xp.zeros((vertices, 4), backend.xp.float32)  #: (N, 4) after `normals`
 
     def normals(self, x: Any) -> Launch:

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..scene.air import Field, FieldWeights
+from ..scene.differences import without_later
 from ..scene.scene import (
     PAINTABLE,
     Cloth,
@@ -35,6 +36,7 @@ from ..scene.scene import (
     SolverName,
     SolverPreset,
 )
+from ..scene.shape import Shape
 from .array_file import read_array, read_arrays, read_small
 from .disk import disk_errors, make_folder, write_arrays, write_whole
 from .job_values import (
@@ -160,15 +162,21 @@ def digest(scene: Scene | Path) -> str:
 
 def digest_of(content: Mapping[str, Any]) -> str:
     """The digest of the scene that `describe` described so."""
-    settings = {name: value for name, value in content["settings"].items() if name != "backend"}
-    if settings.get("time_scale") == 1.0:  # which format 3 did not know
-        del settings["time_scale"]
-    cloths = [{**entry, "key": entry["key"] or entry["name"], "name": ""} for entry in content["cloths"]]
+    settings = {name: value for name, value in without_later(content["settings"]).items() if name != "backend"}
+    cloths = [_known_before(entry) for entry in content["cloths"]]
     colliders = [{**entry, "name": ""} for entry in content["colliders"]]
     keyed = [content["keys"]] if content.get("keys") else []
     blown = [{"fields": [{**entry, "name": ""} for entry in content["fields"]]}] if content.get("fields") else []
     parts = [settings, cloths, colliders, *keyed, *blown]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _known_before(cloth: Mapping[str, Any]) -> dict[str, Any]:
+    """What an older version hashed of a cloth that has nothing newer."""
+    shape = {"shape": newer} if (newer := without_later(cloth.get("shape", {}))) else {}
+    numbers = {**cloth, "material": without_later(cloth["material"])}
+    numbers.pop("shape", None)
+    return {**numbers, **shape, "key": cloth["key"] or cloth["name"], "name": ""}
 
 
 def read_description(folder: Path) -> dict[str, Any]:
@@ -193,6 +201,7 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
                 "self_collision": bool(cloth.self_collision),
                 **sewing(cloth),
                 "material": plain(cloth.material),
+                "shape": plain(cloth.shape),
                 **acting(cloth.field_weights, cloth.fields),
                 **maxima(cloth.painted),
                 **series(cloth.keys),
@@ -313,6 +322,7 @@ def _checked(header: Mapping[str, Any]) -> dict[str, Any]:
         text(entry["key"])
         restored(Material, entry["material"])
         restored(FieldWeights, entry.get("field_weights", {}))
+        restored(Shape, entry.get("shape", {}))
         truth(entry["self_collision"])
         for maximum in entry.get("painted", {}).values():
             number(maximum)
@@ -356,6 +366,7 @@ def _load_cloth(path: Path, entry: Mapping[str, Any]) -> Cloth:
             thickness=number(entry["thickness"]),
             self_collision=truth(entry["self_collision"]),
             material=restored(Material, entry["material"]),
+            shape=restored(Shape, entry.get("shape", {})),
             painted=painted,
             keys=keys_of(entry),
             pins=pins,

@@ -13,13 +13,14 @@ import numpy as np
 from ..scene.air import CHOICES, NUMBERS, Field, FieldWeights
 from ..scene.arrays import Array
 from ..scene.scene import Keys, Material, Painted, Settings
+from ..scene.shape import Shape
 
-Values = TypeVar("Values", Settings, Material, FieldWeights)
+Values = TypeVar("Values", Settings, Material, Shape, FieldWeights)
 FIELD_ARRAYS: dict[str, type] = {"location": np.float64, "axis": np.float64}
 SWITCHES = ("gravity_falloff", "global_coordinates")  #: of a field
 
 
-def plain(values: Settings | Material | FieldWeights) -> dict[str, Any]:
+def plain(values: Settings | Material | Shape | FieldWeights) -> dict[str, Any]:
     """The fields as JSON values, each in the type of its default: 24, 24.0 and np.float32(24) are one frame rate."""
     result: dict[str, Any] = {}
     for field in fields(values):

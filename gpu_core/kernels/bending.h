@@ -70,6 +70,28 @@ KERNEL void bending_turn(int row, const vec *x OF(vertices), const int *hinge OF
     held[row] = share[row] * (slid[row].x * edge + slid[row].y * cross(n, edge) + slid[row].z * n);
 }
 
+// s* of a row: K x along its frame.
+KERNEL void bending_past(int row, const vec *x OF(vertices), const int *start OF(count + 1), const int *column OF(entries),
+                         const float *coefficient OF(entries), const int *hinge OF(2 * count), const vec *normal OF(cloth),
+                         vec *past OF(count))
+{
+    vec curvature = row_curvature(row, x, start, column, coefficient), edge, n;
+    row_frame(row, x, hinge, normal, &edge, &n);
+    past[row] = make_vec(dot(curvature, edge), dot(curvature, cross(n, edge)), dot(curvature, n));
+}
+
+// What a damped row holds on to: what it holds without damping, and in its `share` the curvature that it had, turned as the
+// cloth is turned at x.
+KERNEL void bending_lag(int row, const vec *x OF(vertices), const int *hinge OF(2 * count), const vec *normal OF(cloth),
+                        const float *share OF(count), const vec *past OF(count), const vec *held OF(count),
+                        vec *damped OF(count))
+{
+    vec edge, n;
+    row_frame(row, x, hinge, normal, &edge, &n);
+    damped[row] = (1.0f - share[row]) * held[row] +
+                  share[row] * (past[row].x * edge + past[row].y * cross(n, edge) + past[row].z * n);
+}
+
 // Where the yarns of a plate (the rows first[plate] to first[plate + 1], at most three) have slid to in a step that ends at
 // x: they hold to `slid`, K x in the frame, with `stiffness` until their moment is `most`; what is beyond takes them along.
 KERNEL void bending_slide(int plate, const int *first OF(count + 1), const float *stiffness OF(count),

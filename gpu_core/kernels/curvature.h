@@ -46,6 +46,20 @@ FUNCTION void add_length(block *b, float k, vec f)
     add_identity(b, across), add_outer(b, k - across, along, along);
 }
 
+// Rows of ∂²E/∂x_i∂x_j of the edge from corner edge + 1 to corner edge + 2. d: as `rest_inverse`.
+FUNCTION void edge_block(const membrane_hessian &b, vec d, int edge, vec *rows)
+{
+    vec g[3] = {make_vec(-d.x - d.z, -d.y - d.w, 0.0f), make_vec(d.x, d.y, 0.0f), make_vec(d.z, d.w, 0.0f)};
+    vec i = g[(edge + 1) % 3], j = g[(edge + 2) % 3];
+    for (int axis = 0; axis < 3; ++axis) {
+        vec mirrored = axis == 0 ? make_vec(b.b12.row[0].x, b.b12.row[1].x, b.b12.row[2].x)
+                     : axis == 1 ? make_vec(b.b12.row[0].y, b.b12.row[1].y, b.b12.row[2].y)
+                                 : make_vec(b.b12.row[0].z, b.b12.row[1].z, b.b12.row[2].z);
+        rows[axis] = (i.x * j.x) * b.b11.row[axis] + (i.y * j.y) * b.b22.row[axis] +
+                     (i.x * j.y) * b.b12.row[axis] + (i.y * j.x) * mirrored;
+    }
+}
+
 // membrane_project with its derivative: block, 3 per triangle, is ∂²E/∂x_i∂x_j of the edges (corner k+1, corner k+2).
 KERNEL void membrane_curvature(int t, const vec *x OF(vertices), const int *corners OF(3 * count),
                                const vec *rest_inverse OF(count), const vec *stiffness OF(count),
@@ -94,16 +108,28 @@ KERNEL void membrane_curvature(int t, const vec *x OF(vertices), const int *corn
         add_flip(&b, n, lift + tilt * cosine2, tilt * sine2, lift - tilt * cosine2);
     }
 
-    vec g[3] = {make_vec(-d.x - d.z, -d.y - d.w, 0.0f), make_vec(d.x, d.y, 0.0f), make_vec(d.z, d.w, 0.0f)};
+    for (int edge = 0; edge < 3; ++edge) edge_block(b, d, edge, blocks + 9 * t + 3 * edge);
+}
+
+// membrane_damping with its derivative, less what the rest of the strain would change in it: added to `blocks`.
+KERNEL void membrane_damping_curvature(int t, const vec *x OF(vertices), const vec *before OF(cloth),
+                                       const int *corners OF(3 * count), const vec *rest_inverse OF(count),
+                                       const vec *damping OF(count), vec *force OF(2 * count), vec *blocks OF(9 * count))
+{
+    vec d = rest_inverse[t], k = damping[t], f1, f2, q1, q2, zero = make_vec(0.0f, 0.0f, 0.0f), rows[3];
+    damping_force(t, x, before, corners, d, k, force, &f1, &f2, &q1, &q2);
+    block empty = {{zero, zero, zero}};
+    membrane_hessian b = {empty, empty, empty};
+    vec n = cross(q1, q2), t1 = cross(n, f1), t2 = cross(n, f2);
+    add_identity(&b.b11, k.x), add_identity(&b.b22, k.x);  // all but the turns of F, in its plane and out of it
+    add_direction(&b, -k.x / maximum(dot(t1, t1) + dot(t2, t2), 1e-20f), t1, t2);
+    add_flip(&b, n, -k.x, 0.0f, -k.x);
+    vec along = direction(f1, zero), across = direction(f2, zero);
+    add_outer(&b.b11, k.y, along, along), add_outer(&b.b22, k.z, across, across);
     for (int edge = 0; edge < 3; ++edge) {
-        vec i = g[(edge + 1) % 3], j = g[(edge + 2) % 3];
-        for (int axis = 0; axis < 3; ++axis) {
-            vec mirrored = axis == 0 ? make_vec(b.b12.row[0].x, b.b12.row[1].x, b.b12.row[2].x)
-                         : axis == 1 ? make_vec(b.b12.row[0].y, b.b12.row[1].y, b.b12.row[2].y)
-                                     : make_vec(b.b12.row[0].z, b.b12.row[1].z, b.b12.row[2].z);
-            blocks[9 * t + 3 * edge + axis] = (i.x * j.x) * b.b11.row[axis] + (i.y * j.y) * b.b22.row[axis] +
-                                              (i.x * j.y) * b.b12.row[axis] + (i.y * j.x) * mirrored;
-        }
+        edge_block(b, d, edge, rows);
+        for (int axis = 0; axis < 3; ++axis)
+            blocks[9 * t + 3 * edge + axis] = blocks[9 * t + 3 * edge + axis] + rows[axis];
     }
 }
 

@@ -83,6 +83,34 @@ KERNEL void membrane_project(int t, const vec *x OF(vertices), const int *corner
     membrane_force(t, f1, f2, r1, r2, trace, determinant, rest_inverse[t], k, limit[t], force, limited);
 }
 
+// Kelvin and Voigt's damping: the law of `membrane_force` without a limit, but from what the triangle was when the step
+// began, turned as it is turned now: −∂/∂F of k/2 min ‖F − QF*‖² over turns Q, and of k/2 (|f| − |f*|)² of both columns.
+// So what turns is not damped. damping: as `stiffness`, times time constants over h. q1, q2: columns of Q's turn of the polar
+// rotation of F*.
+FUNCTION void damping_force(int t, const vec *x, const vec *before, const int *corners, vec d, vec k, vec *force,
+                            vec *f1, vec *f2, vec *q1, vec *q2)
+{
+    vec g1, g2;
+    deformation_gradient(t, x, corners, d, f1, f2);
+    deformation_gradient(t, before, corners, d, &g1, &g2);
+    float a = dot(g1, g1), b = dot(g1, g2), c = dot(g2, g2), root = length(cross(g1, g2));
+    float sum = sqrtf(a + c + 2.0f * root), trace, determinant;
+    float s11 = (a + root) / sum, s12 = b / sum, s22 = (c + root) / sum;  // S of F* = R S
+    polar_rotation(s11 * *f1 + s12 * *f2, s12 * *f1 + s22 * *f2, q1, q2, &trace, &determinant);
+    vec p1 = k.x * (s11 * *q1 + s12 * *q2 - *f1) + (k.y * (sqrtf(a) - length(*f1))) * direction(*f1, *q1);
+    vec p2 = k.x * (s12 * *q1 + s22 * *q2 - *f2) + (k.z * (sqrtf(c) - length(*f2))) * direction(*f2, *q2);
+    force[2 * t] = force[2 * t] + d.x * p1 + d.y * p2;
+    force[2 * t + 1] = force[2 * t + 1] + d.z * p1 + d.w * p2;
+}
+
+// Adds that to the force of `membrane_project`. before: where the step began.
+KERNEL void membrane_damping(int t, const vec *x OF(vertices), const vec *before OF(cloth), const int *corners OF(3 * count),
+                             const vec *rest_inverse OF(count), const vec *damping OF(count), vec *force OF(2 * count))
+{
+    vec f1, f2, q1, q2;
+    damping_force(t, x, before, corners, rest_inverse[t], damping[t], force, &f1, &f2, &q1, &q2);
+}
+
 // E(x1) − E(x0), J, with the strain limits as stiff as at first: one that has got harder must not give back more than it took.
 // Other arguments as in membrane_project.
 KERNEL void membrane_gain(int t, const vec *x0 OF(vertices), const vec *x1 OF(vertices),

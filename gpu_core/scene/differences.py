@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from .air import WEIGHTS
 from .scene import MOST_FRAMES, PAINTABLE
+from .shape import Shape
 
 Values = Mapping[str, Any]
 
@@ -28,8 +29,13 @@ ARRAYS = {
     "axis": "it turns otherwise",
     **{f"painted_{name}": f"where its {name.replace('_', ' ')} is painted has changed" for name in PAINTABLE},
 }
-NOT_THE_RESULT = frozenset({"backend", "name", "key", "arrays", "keys", "material", "painted", "field_weights"})
-LATER = {"time_scale": 1.0}  #: what caches of older versions do not say
+NOT_THE_RESULT = frozenset(
+    {"backend", "name", "key", "arrays", "keys", "material", "shape", "painted", "field_weights"}
+)
+#: numbers of a material that an older version has not, 0 where they do nothing
+NEWER = ("stretch_damping", "shear_damping", "bend_damping", "stretch_yield", "bend_yield", "velocity_damping")
+#: what caches of older versions do not say
+LATER = {"time_scale": 1.0, **vars(Shape()), **dict.fromkeys(NEWER, 0.0)}
 KINDS = {"cloths": "cloth", "colliders": "collider", "fields": "force field"}
 
 
@@ -98,7 +104,12 @@ def flat(entry: Values) -> dict[str, Any]:
     """All numbers of an object by one name each."""
     maxima = {f"{key}_max": entry.get("painted", {}).get(key) for key in PAINTABLE}
     weights = {**dict.fromkeys(WEIGHTS, 1.0), **entry.get("field_weights", {})} if "material" in entry else {}
-    return {"fields": None, **entry, **entry.get("material", {}), **weights, **maxima}
+    return {"fields": None, **entry, **entry.get("material", {}), **entry.get("shape", {}), **weights, **maxima}
+
+
+def without_later(values: Values) -> dict[str, Any]:
+    """Numbers by name as an older version would say them, where it could have."""
+    return {name: value for name, value in values.items() if name not in LATER or value != LATER[name]}
 
 
 def _numbers(name: str, held: Values, asked: Values, frames: range) -> Iterator[Difference]:

@@ -14,7 +14,7 @@ from .scene import Cloth, Painted
 
 def of_vertices(cloth: Cloth, name: str) -> Array:
     """(N,) the number of this name (`PAINTABLE`) at each vertex, SI."""
-    value = cloth.thickness if name == "thickness" else getattr(cloth.material, name)
+    value = cloth.numbers[name]
     painted = cloth.painted.get(name)
     if painted is None:
         return np.full(len(cloth.positions), value)
@@ -27,6 +27,11 @@ def of_triangles(cloth: Cloth, name: str) -> Array:
     a, b, c = corner.T
     field = np.asarray(a + ((b - a) + (c - a)) / 3.0)
     return np.where((corner > 0.0).all(axis=1), field, 0.0) if name == "strain_limit" else field
+
+
+def rest_scale(cloth: Cloth) -> Array:
+    """(T,) how long a triangle's edges are at rest, relative to its rest positions."""
+    return 1.0 - of_triangles(cloth, "shrink")
 
 
 def _painted(value: float, painted: Painted) -> Array:

@@ -15,11 +15,14 @@ import numpy as np
 
 from . import air
 from .arrays import Array
+from .material import Material
 from .scene import Cloth, Collider, Keys, Painted, Scene
+from .shape import Shape
 
 Item = TypeVar("Item", Cloth, Collider)
+Part = TypeVar("Part", Material, Shape, air.FieldWeights)
 
-OF_CLOTH = ("thickness", "sewing_force")  #: numbers of a cloth that are none of its material
+OF_CLOTH = ("thickness", "sewing_force")  #: numbers of a cloth that are of none of its parts
 
 
 def at(scene: Scene, frame: float) -> Scene:
@@ -78,10 +81,18 @@ def _cloth(cloth: Cloth, when: float) -> Cloth:
     painted = {
         name: Painted(entry.weights, values.pop(f"{name}_max", entry.maximum)) for name, entry in cloth.painted.items()
     }
-    own = {name: values.pop(name) for name in OF_CLOTH if name in values}
-    weights = {name: values.pop(name) for name in air.WEIGHTS if name in values}
-    own |= {"field_weights": replace(cloth.field_weights, **weights)} if weights else {}
-    return _with(cloth, {**own, "painted": painted, "material": replace(cloth.material, **values)})
+    return replace(with_numbers(cloth, values), painted=painted, keys={})
+
+
+def with_numbers(cloth: Cloth, values: Mapping[str, float]) -> Cloth:
+    """The cloth with other ones of its `numbers`."""
+    changed: dict[str, Any] = {name: values[name] for name in OF_CLOTH if name in values}
+    changed |= {name: _own(getattr(cloth, name), values) for name in ("material", "shape", "field_weights")}
+    return replace(cloth, **changed)
+
+
+def _own(part: Part, values: Mapping[str, Any]) -> Part:
+    return replace(part, **{name: value for name, value in values.items() if name in vars(part)})
 
 
 def _field(item: air.Field, when: float) -> air.Field:

@@ -16,6 +16,11 @@ import numpy.typing as npt
 
 from . import air
 from .arrays import Array, FloatArray, IntArray
+from .enclosure import turned_edges
+from .error import SceneError
+from .limits import require_number, require_numbers
+from .material import Material
+from .shape import Shape
 
 SolverName = Literal["ndb", "pd_ipc"]
 SolverPreset = Literal["default", "subspace", "paper"]
@@ -27,40 +32,10 @@ MOST_FRAMES = 1048574  #: Blender's own
 MOST_STEPS = 10000  #: a frame: in a shorter step cloth at 1 m/s moves less than float32 resolves some metres away
 
 
-class SceneError(ValueError):
-    """A scene that cannot be simulated. `object` names the culprit, `remedy` says what the user can do."""
-
-    def __init__(self, object_name: str, problem: str, remedy: str) -> None:
-        super().__init__(f"{object_name}: {problem}. {remedy}")
-        self.object = object_name
-        self.problem = problem
-        self.remedy = remedy
-
-
-@dataclass(frozen=True)
-class Material:
-    """A fabric. Stretch and shear in N/m, bend (flexural rigidity) in N·m, as in scene/fabrics.py."""
-
-    density: float = 0.12  #: kg/m²
-    stretch_warp: float = 4500.0  #: tensile stiffness along warp, N/m
-    stretch_weft: float = 2800.0  #: tensile stiffness along weft, N/m
-    shear: float = 80.0  #: shear stiffness, N/m per radian
-    bend: float = 5.0e-6  #: flexural rigidity, N·m
-    strain_limit: float = 0.06  #: largest stretch beyond rest, 0.06 = 6 %; 0 switches the limit off
-    softening: float = 0.1  #: factor on stretch below the strain limit, against membrane locking (Li 2021, §6)
-    friction: float = 0.4  #: Coulomb μ of this surface
-    air_drag: float = 1.0  #: drag coefficient of the sheet in still air, 0 = vacuum
-    bend_friction: float = 0.0  #: moment per width at which its yarns slide, N; 0 = they do not rub
-
-    def validate(self, name: str) -> None:
-        for key in vars(self):
-            _require_number(name, key, getattr(self, key))
-
-
-#: The numbers of a cloth that may differ from vertex to vertex: those of the material, and its thickness.
+#: The numbers of a cloth that may differ from vertex to vertex: those of the material, its thickness, and its shape.
 PAINTABLE = (
     "density", "stretch_warp", "stretch_weft", "shear", "bend", "bend_friction", "strain_limit", "air_drag",
-    "friction", "thickness",
+    "friction", "thickness", "shrink", "pressure_factor",
 )  # fmt: skip
 
 
@@ -100,9 +75,7 @@ class Cloth:
     pins: Pins | None = None
     thickness: float = 1.0e-3  #: distance that mid-surfaces keep from each other (ξ), m
     painted: Mapping[str, Painted] = field(default_factory=dict)  #: by names of `PAINTABLE`
-    keys: Keys = field(
-        default_factory=dict
-    )  #: of the material's numbers, thickness, and `bend_max` where bend is painted
+    keys: Keys = field(default_factory=dict)  #: of `numbers`, and of `bend_max` where bend is painted
     self_collision: bool = True  #: with itself; with all else it always collides
     seams: IntArray | None = None  #: (S, 2) vertices that threads pull together and hold
     sewing_time: float = 1.0  #: s from the start until the threads have pulled the seams closed
@@ -113,6 +86,7 @@ class Cloth:
     key: str = ""  #: file name stem of the cache; name is used where empty
     #: (T, 3, 3) m, the triangles' shapes without stress where those are of no one sheet: a pattern, or a sewn cloth
     rest_corners: npt.NDArray[np.float64] | None = None
+    shape: Shape = field(default_factory=Shape)
 
     @property
     def patterns(self) -> npt.NDArray[np.float64]:
@@ -122,6 +96,12 @@ class Cloth:
     @property
     def cache_key(self) -> str:
         return self.key or self.name
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """Those of the material, the shape and the field weights, and its own: all that keys may change."""
+        own = {"thickness": self.thickness, "sewing_force": self.sewing_force}
+        return {**vars(self.material), **vars(self.shape), **vars(self.field_weights), **own}
 
 
 @dataclass(frozen=True)
@@ -189,7 +169,7 @@ class Settings:
         if not (np.isfinite(self.tolerance) and self.tolerance > 0):
             raise SceneError("Scene", f"the tolerance is {self.tolerance}", "Set a tolerance above 0 m/s")
         for key in ("gravity", "time_scale"):
-            _require_number("Scene", key, getattr(self, key))
+            require_number("Scene", key, getattr(self, key))
 
 
 @dataclass(frozen=True)
@@ -226,7 +206,7 @@ class Scene:
 
 
 def _validate_cloth(cloth: Cloth, settings: Settings) -> None:
-    cloth.material.validate(cloth.name)
+    require_numbers(cloth.name, cloth.numbers)
     _validate_triangles(cloth.name, cloth.triangles, cloth.positions.shape)
     if cloth.rest_positions.shape != cloth.positions.shape:
         raise SceneError(
@@ -241,14 +221,11 @@ def _validate_cloth(cloth: Cloth, settings: Settings) -> None:
         _require_places(cloth.name, cloth.rest_corners.reshape(-1, 3), "the pattern of corner")
     _refuse_zero_area(cloth)
     _refuse_doubled(cloth)
-    _require_number(cloth.name, "thickness", cloth.thickness)
+    _refuse_turned_faces(cloth)
     for key, painted in cloth.painted.items():
         _validate_painted(cloth.name, key, painted, len(cloth.positions))
-    for key, weight in vars(cloth.field_weights).items():
-        _require_number(cloth.name, key, weight)
     maxima = [f"{key}_max" for key in cloth.painted]
-    known = (*vars(cloth.material), "thickness", "sewing_force", *air.WEIGHTS, *maxima)
-    _validate_keys(cloth.name, cloth.keys, known, settings)
+    _validate_keys(cloth.name, cloth.keys, (*cloth.numbers, *maxima), settings)
     if cloth.seams is not None:
         _validate_seams(cloth, cloth.seams)
     if cloth.velocities is not None:
@@ -268,22 +245,9 @@ def _validate_collider(collider: Collider, settings: Settings) -> None:
     _require_frames(collider.name, collider.positions, settings, "positions")
     _validate_triangles(collider.name, collider.triangles, collider.positions.shape[1:])
     _require_motion(collider.name, collider.positions, settings, "vertex")
-    _require_number(collider.name, "thickness", collider.thickness)
-    _require_number(collider.name, "friction", collider.friction)
+    require_number(collider.name, "thickness", collider.thickness)
+    require_number(collider.name, "friction", collider.friction)
     _validate_keys(collider.name, collider.keys, ("thickness", "friction"), settings)
-
-
-#: Numbers that are above 0; all others may be 0, and gravity anything.
-POSITIVE = frozenset({"density", "stretch_warp", "stretch_weft", "softening", "thickness", "time_scale"})
-
-
-def _require_number(name: str, key: str, value: float | Sequence[float], when: str = "") -> None:
-    number, values = key.removesuffix("_max"), np.asarray(value)
-    low, remedy = (0.0, f"Set {key} to 0 or more") if number != "gravity" else (-np.inf, f"Set {key} to finite numbers")
-    if number in POSITIVE:
-        low, remedy = float(np.finfo(float).tiny), f"Set {key} above 0"
-    if not (np.isfinite(values) & (values >= low)).all():
-        raise SceneError(name, f"{key} is {value}{when}", remedy)
 
 
 def _validate_keys(name: str, keys: Keys, known: Sequence[str], settings: Settings) -> None:
@@ -293,13 +257,13 @@ def _validate_keys(name: str, keys: Keys, known: Sequence[str], settings: Settin
         if not 0 < len(values) <= settings.frames or values.shape[1:] != ((3,) if key == "gravity" else ()):
             raise SceneError(name, f"the keys of {key} do not fit the frame range", "Export the scene again")
         for index, value in enumerate(values.tolist()):
-            _require_number(name, key, value, f" at frame {settings.frame_start + index}")
+            require_number(name, key, value, f" at frame {settings.frame_start + index}")
 
 
 def _validate_painted(name: str, key: str, painted: Painted, vertices: int) -> None:
     if key not in PAINTABLE:
         raise SceneError(name, f"{key} cannot be painted", f"Paint one of {', '.join(PAINTABLE)}")
-    _require_number(name, f"{key}_max", painted.maximum)
+    require_number(name, f"{key}_max", painted.maximum)
     if painted.weights.shape != (vertices,):
         raise SceneError(name, f"the weights of {key} do not match the vertices", "Give one weight per vertex")
     if not ((painted.weights >= 0) & (painted.weights <= 1)).all():  # false for what is no number, too
@@ -332,9 +296,7 @@ def _validate_pins(name: str, pins: Pins, vertices: int, settings: Settings) -> 
 
 def _validate_seams(cloth: Cloth, seams: IntArray) -> None:
     name, vertices = cloth.name, len(cloth.positions)
-    for key, value in (("sewing time", cloth.sewing_time), ("sewing force", cloth.sewing_force)):
-        if not (np.isfinite(value) and value >= 0.0):
-            raise SceneError(name, f"the {key} is {value}", f"Set the {key} to 0 or more")
+    require_number(name, "sewing_time", cloth.sewing_time)
     if seams.ndim != 2 or seams.shape[1] != 2:
         raise SceneError(name, "seams must be (threads, 2)", "Export the object again")
     if len(seams) and (seams.min() < 0 or seams.max() >= vertices):
@@ -418,4 +380,18 @@ def _refuse_doubled(cloth: Cloth) -> None:
             cloth.name,
             f"{len(bad)} faces lie on another one with the same vertices (the first is triangle {bad.min()})",
             "Delete one of them: Select > All by Trait > Interior Faces, or Mesh > Split",
+        )
+
+
+def _refuse_turned_faces(cloth: Cloth) -> None:
+    """What is inside must be clear where there is a pressure."""
+    loads = ("pressure", "ambient_pressure", "fluid_density")
+    if not any(cloth.numbers[name] != 0.0 or name in cloth.keys for name in loads):
+        return
+    count = turned_edges(cloth.triangles)
+    if count:
+        raise SceneError(
+            cloth.name,
+            f"{count} edges lie between faces that look to opposite sides, so pressure has no inside",
+            "Turn them alike: Mesh > Normals > Recalculate Outside",
         )

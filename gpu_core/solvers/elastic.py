@@ -10,14 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ..backend import Backend, Launch, launch
-from ..elasticity.assembly import Assembly
+from ..elasticity.assembly import Assembly, drag, kept_velocity
 from ..elasticity.bending import BendingEnergy
 from ..elasticity.choices import ElasticityChoices
 from ..elasticity.energies import ENERGIES
 from ..elasticity.energy import LinearSystem
 from ..elasticity.membrane import MembraneEnergy
+from ..elasticity.pressure import PressureEnergy
 from ..elasticity.seam import SeamEnergy
 from ..elasticity.sheet import Sheet
+from ..scene.scene import Cloth
 from ..scene_space import Moment
 from .air import STILL_AIR, Air
 
@@ -53,12 +55,17 @@ class Elastic:
         air: where it moves; None = it is still, and no field acts."""
         self.backend, self.vertices, self.h = backend, assembly.vertices, step
         self.gravity = backend.array([[*gravity, 0.0]])
-        self.sheet = Sheet(backend, assembly.triangles, self.vertices)
+        self.sheet = Sheet(backend, assembly.triangles, self.vertices, step)
         self.energies = [kind(backend, assembly.parts[kind.name], self.sheet, choices) for kind in ENERGIES]
         self.external = any(energy.external for energy in self.energies)  #: cloth is held by more than pins and contact
         self.membrane = next(energy for energy in self.energies if isinstance(energy, MembraneEnergy))
         self.bending = next(energy for energy in self.energies if isinstance(energy, BendingEnergy))
         self.seam = next(energy for energy in self.energies if isinstance(energy, SeamEnergy))
+        self.pressure = next(energy for energy in self.energies if isinstance(energy, PressureEnergy))
+        self.pressure.weigh(gravity)
+        self._kept: Any = None
+        self._offsets, self._choices = assembly.offsets, choices
+        self._filled = assembly.of_cloths[PressureEnergy.name]
         self.membrane.hardest_excess = choices.hardening * strain_excess
         self.inertia, self.free = backend.array(assembly.mass / step**2), backend.array(assembly.free)
         self.drag, self._air = backend.array(assembly.drag), air
@@ -74,19 +81,26 @@ class Elastic:
 
     def renew(self, assembly: Assembly, step: float) -> None:
         """Take other numbers of the same cloths. step: h, s."""
-        self.h = step
+        self.h = self.sheet.h = step
         self.inertia[:] = self.backend.array(assembly.mass / step**2)
         self._pinned[:] = self.backend.array(assembly.pin_stiffness)
         self.pin_stiffness[:] = self._pinned + self._pulls
         for energy in self.energies:
             energy.renew(assembly.parts[energy.name])
+        self._filled = assembly.of_cloths[PressureEnergy.name]
 
-    def surround(self, moment: Moment, drag: npt.NDArray[np.float64]) -> None:
-        """Take gravity, air and fields of a moment. drag: (N,) as `Assembly.drag`, 1/m."""
-        self.gravity[:] = self.backend.array([[*moment.gravity, 0.0]])
-        self.drag[:] = self.backend.array(drag)
+    def surround(self, moment: Moment) -> None:
+        """Take the numbers of a moment that no matrix has in it: of gravity, air, pressure, and damping of velocity."""
+        cloths, drags = moment.cloths, drag(moment.cloths)
+        self.gravity[:], self.drag[:] = self.backend.array([[*moment.gravity, 0.0]]), self.backend.array(drags)
+        known, kind = self._filled, PressureEnergy
+        self._filled = [kind.part(cloth, self._choices, part) for cloth, part in zip(cloths, known, strict=True)]
+        if any(now is not before for now, before in zip(self._filled, known, strict=True)):
+            self.pressure.renew(kind.joined(self._filled, cloths, self._offsets))
+        self.pressure.weigh(moment.gravity)
+        self._keep(cloths)
         if self._air:
-            self._air.renew(moment, drag)
+            self._air.renew(moment, drags)
 
     @property
     def air(self) -> Air | None:
@@ -97,6 +111,19 @@ class Elastic:
     def acceleration(self) -> Any:
         """(N or 1, 4) what does work on cloth that nothing holds, m/s²: gravity, and air that moves."""
         return self.gravity + self.air.acceleration if self.air else self.gravity
+
+    def _keep(self, cloths: tuple[Cloth, ...]) -> None:
+        kept = kept_velocity(cloths, self.h)
+        self._kept = self.backend.array(kept)[:, None] if (kept < 1.0).any() else None
+
+    def kept(self, velocity: Any) -> Any:
+        """(N, 4) what velocity damping leaves of a velocity (N, 4) for a step."""
+        return velocity if self._kept is None else velocity * self._kept
+
+    @property
+    def acting(self) -> tuple[bool, ...]:
+        """What launches depend on, besides their arrays: whether there is a pressure, what damps, is curved."""
+        return self.pressure.acts, self.membrane.damps, self.bending.damps, self.bending.curved
 
     def inertia_target(
         self, start: Any, velocity: Any, forwarded: Any, gravity_share: Any, adaptive: bool,
@@ -112,7 +139,9 @@ class Elastic:
             forwarded=forwarded, still_air=STILL_AIR, h=self.h, gravity=self.gravity, gravity_share=gravity_share,
             adaptive=float(adaptive), displacement=displacement, inertial=inertial, guess=guess, z=z,
         )  # fmt: skip
-        self.backend.run([*before, target])
+        if self.membrane.damps or self.bending.damps:
+            self.sheet.before[:] = start[: self.vertices]
+        self.backend.run([*before, target, *self.bending.start_launches()])
 
     def residual_launches(self, x: Any, z: Any, system: LinearSystem) -> list[Launch]:
         """Kernels that fill the system's residual (N, 4) = −∇(inertia + Ψ) at x, its ΔH and diag(H + ΔH); and the

@@ -41,12 +41,13 @@ class Iterate:
     def begin(self, state: NdbState, target: Any) -> None:
         """z ← x* + h v + h²(g + M⁻¹δf), and the first guess of x; hard pins and colliders go to `target` (V, 4)."""
         self.start[:] = self.feasible[:] = state.x
+        velocity = self.elastic.kept(state.velocity)
         self.elastic.inertia_target(
-            self.start, state.velocity, state.forwarded, state.gravity_share, self._adaptive, self.displacement,
+            self.start, velocity, state.forwarded, state.gravity_share, self._adaptive, self.displacement,
             self.inertial, self.x, self.z,
         )  # fmt: skip
         self.backend.launch(
-            "step_start", self.count, target=target, held=self.held, start=self.start, velocity=state.velocity,
+            "step_start", self.count, target=target, held=self.held, start=self.start, velocity=velocity,
             cloth=self.cloth, h=self.h, x=self.x, displacement=self.displacement, coast=self.coast,
         )  # fmt: skip
 

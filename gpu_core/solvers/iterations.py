@@ -57,9 +57,16 @@ class Iterations:
         self.warm_iterations = parameters.subspace.warm_iterations
         self.change, self.momentum, self.rest, self.rate = change, momentum, rest, rate
         self._last = backend.xp.zeros_like(iterate.displacement)  #: (N, 4) what the last iteration added, m
-        self._elastic_residual = backend.sequence(elastic.residual_launches(iterate.x, iterate.z, system))
+        self._elastic: dict[tuple[bool, ...], Callable[[], None]] = {}  #: by `elastic.acting`
         self._look = backend.look(system.scalar, change.sizes)
         self._bound: dict[tuple[Contacts | None, int, int], Bound] = {}
+
+    def _elastic_residual(self) -> None:
+        acting = self.elastic.acting
+        if acting not in self._elastic:
+            launches = self.elastic.residual_launches(self.iterate.x, self.iterate.z, self.system)
+            self._elastic[acting] = self.backend.sequence(launches)
+        self._elastic[acting]()
 
     def warm_start(self) -> None:
         """Elasticity and inertia alone, in the large subspace: a few cheap local–global iterations (eq. 16)."""

@@ -24,8 +24,15 @@ FLAT = 1e-6  #: moment of inertia, relative to the largest, about which a group 
 class Momentum:
     """Groups of cloths that touch each other, and whether a pin or a collider holds them."""
 
-    def __init__(self, backend: Backend, vertices: VertexData, pin_stiffness: Any, cloths: Sequence[int]) -> None:
-        """pin_stiffness: (N,) of soft pins. cloths: first vertex of each cloth, and N."""
+    def __init__(
+        self,
+        backend: Backend,
+        vertices: VertexData,
+        pin_stiffness: Any,
+        cloths: Sequence[int],
+        balanced: Sequence[bool] | None = None,
+    ) -> None:
+        """pin_stiffness: (N,) of soft pins. cloths: first vertex of each cloth, and N. balanced: as for `push`."""
         self.backend, self.cloths = backend, cloths
         count = len(cloths) - 1
         object_ = np.full(len(vertices.friction), count)
@@ -36,6 +43,7 @@ class Momentum:
         #: the vertices of each group of cloths that touch each other and that neither pins nor colliders hold
         self.loose: list[Any] = []
         self._free = vertices.free
+        self._balanced = [True] * count if balanced is None else list(balanced)
         self.pin(pin_stiffness)
 
     def weigh(self, mass: Any) -> None:
@@ -45,7 +53,13 @@ class Momentum:
     def pin(self, stiffness: Any) -> None:
         """What soft pins and pulls hold has changed: stiffness (N,), N/m."""
         held = self.backend.host((self._free == 0) | (stiffness > 0))
-        self.pinned = [bool(held[a:b].any()) for a, b in pairwise(self.cloths)]
+        self._held = [bool(held[a:b].any()) for a, b in pairwise(self.cloths)]
+        self.push(self._balanced)
+
+    def push(self, balanced: Sequence[bool]) -> None:
+        """balanced: (cloths,) whether the forces on each from outside have neither sum nor torque."""
+        self._balanced = list(balanced)
+        self.pinned = [held or not even for held, even in zip(self._held, self._balanced, strict=True)]
 
     def look(self, contacts: Contacts | None) -> None:
         """Find the groups that nothing holds, as the contacts are now."""

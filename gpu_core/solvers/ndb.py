@@ -15,7 +15,8 @@ from ..contact.barrier import Ages, Contacts, VertexData, no_ages
 from ..contact.broad_phase import TooManyPairsError
 from ..contact.filter import Filter
 from ..contact.pairs import Proximity
-from ..elasticity.assembly import SOFT_PIN_SHARE, Assembly, assemble, drag, vectors
+from ..elasticity.assembly import SOFT_PIN_SHARE, Assembly, assemble, vectors
+from ..elasticity.pressure import PressureEnergy
 from ..scene.arrays import Array
 from ..scene.mesh import vertex_ring
 from ..scene.scene import SceneError
@@ -72,8 +73,8 @@ class Ndb:
             backend, assembly, step, moment.gravity, elasticity, strain_excess=parameters.convergence.strain_excess,
             air=Air(backend, space) if may_blow(space.scene) else None,
         )  # fmt: skip
-        self.elastic.surround(moment, assembly.drag)
-        self.system = _system(backend, assembly, parameters, cache)
+        self.elastic.surround(moment)
+        self.system = _system(backend, assembly, parameters, cache, self.elastic.pressure)
         self.vertices = _vertex_data(space, backend, assembly, moment.friction, self.system)
         self.proximity = proximity or _proximity(space, backend, moment.thickness, contact.activation)
         self.near_slack = min(contact.near_slack, SLACK_SHARE * space.edge)
@@ -87,7 +88,7 @@ class Ndb:
             backend, self.elastic, self.vertices, space.surface.vertices, adaptive=parameters.guess == "adaptive"
         )
         self.momentum = (
-            Momentum(backend, self.vertices, self.elastic.pin_stiffness, cloths)
+            Momentum(backend, self.vertices, self.elastic.pin_stiffness, cloths, self.elastic.pressure.balanced)
             if parameters.free_cloth.momentum and not self.elastic.external
             else None
         )
@@ -198,7 +199,9 @@ class Ndb:
         array = self.backend.array
         if moment.of_matrix != before.of_matrix:
             self._reassemble(moment)
-        self.elastic.surround(moment, drag(moment.cloths))
+        self.elastic.surround(moment)
+        if self.momentum:
+            self.momentum.push(self.elastic.pressure.balanced)
         self.vertices.friction[:] = array(moment.friction)
         self.proximity.thicken(moment.thickness)
 
@@ -285,11 +288,11 @@ def _soft_pin(assembly: Assembly, step: float) -> npt.NDArray[np.float64]:
 
 
 def _system(
-    backend: Backend, assembly: Assembly, parameters: NdbParameters, cache: Path | None
+    backend: Backend, assembly: Assembly, parameters: NdbParameters, cache: Path | None, pressure: PressureEnergy
 ) -> GlobalStep | NewtonStep:
     if parameters.system == "constant":
         return _constant(backend, assembly, parameters, cache)
-    return _newton(backend, assembly, parameters)
+    return _newton(backend, assembly, parameters, pressure)
 
 
 def _constant(backend: Backend, assembly: Assembly, parameters: NdbParameters, cache: Path | None) -> GlobalStep:
@@ -297,9 +300,12 @@ def _constant(backend: Backend, assembly: Assembly, parameters: NdbParameters, c
     return GlobalStep(backend, assembly, modes, parameters.subspace, watched=parameters.system == "mixed")
 
 
-def _newton(backend: Backend, assembly: Assembly, parameters: NdbParameters) -> NewtonStep:
+def _newton(backend: Backend, assembly: Assembly, parameters: NdbParameters, pressure: PressureEnergy) -> NewtonStep:
     newton = parameters.newton
-    return NewtonStep(backend, assembly, newton.accuracy, newton.max_gradients, newton.multilevel, growth=newton.growth)
+    return NewtonStep(
+        backend, assembly, newton.accuracy, newton.max_gradients, newton.multilevel, growth=newton.growth,
+        pressure=pressure,
+    )  # fmt: skip
 
 
 def _vertex_data(

@@ -18,6 +18,7 @@ import scipy.sparse as sparse
 from ..backend import Backend, Launch, launch
 from ..contact.barrier import Contacts
 from ..elasticity.assembly import Assembly
+from ..elasticity.pressure import PressureEnergy
 from ..scene.mesh import Edges, edge_sides, edges_of
 from .elastic import Solve, Take
 from .gradients import BATCH, GradientSolve
@@ -30,14 +31,17 @@ class NewtonStep:
     """Holds K and the vectors of the gradients. Reads `residual`, writes `increment`; both (N, 4)."""
 
     def __init__(
-        self, backend: Backend, assembly: Assembly, accuracy: float, most: int, multilevel: bool, *, growth: float
-    ) -> None:
+        self, backend: Backend, assembly: Assembly, accuracy: float, most: int, multilevel: bool, *, growth: float,
+        pressure: PressureEnergy | None = None,
+    ) -> None:  # fmt: skip
         """accuracy: share of the residual, in the preconditioner's norm, a solve may leave. most: of its iterations.
-        multilevel: or the vertices' own blocks alone as preconditioner. growth: see `Solve.begin`."""
+        multilevel: or the vertices' own blocks alone as preconditioner. growth: see `Solve.begin`.
+        pressure: whose second derivative no block holds."""
         xp, count = backend.xp, assembly.vertices
         self.backend, self.vertices = backend, count
         self.accuracy, self.batches, self.iterations, self._growth = accuracy, -(-most // BATCH), 0, growth
-        self._mesh = edges = edges_of(assembly.triangles, count)
+        self._mesh, self._pressure = edges_of(assembly.triangles, count), pressure
+        edges = self._mesh
         near, far, diagonal = _split(assembly.constant, edges)
         self._rows = {
             "start": backend.array(far.indptr, np.int32), "column": backend.array(far.indices, np.int32),
@@ -64,7 +68,8 @@ class NewtonStep:
         self._chunks = -(-count // CHUNK)
         self._partial = xp.zeros(self._chunks, xp.float32)
         self.scalar, self.accepted = xp.zeros(8, xp.float32), xp.zeros(1, xp.int32)  #: see `conjugate_gradient.h`
-        self._bound: dict[tuple[Contacts | None, int, float], Solve] = {}  #: contacts, their generation, accuracy
+        #: by contacts, their generation, accuracy, and whether there is a pressure
+        self._bound: dict[tuple[Contacts | None, int, float, bool], Solve] = {}
         self._no_contacts = ContactBlocks(
             xp.zeros(1, xp.int32), xp.zeros(count + 1, xp.int32), xp.zeros(count + 1, xp.int32), xp.zeros(4, xp.int32),
             *(xp.zeros((1, 4), xp.float32) for _ in range(5)),
@@ -93,7 +98,8 @@ class NewtonStep:
 
     def bind(self, x: Any, rest: Any, contacts: Contacts | None) -> Solve:
         """The step at x (V, 4) as it will be when called; the rest shape is not needed."""
-        key = contacts, contacts.generation if contacts else 0, self.accuracy
+        pressed = self._pressure is not None and self._pressure.acts
+        key = contacts, contacts.generation if contacts else 0, self.accuracy, pressed
         if key not in self._bound:
             self._bound = {known: solve for known, solve in self._bound.items() if known[0] is not contacts}
             self._bound[key] = self._solve(contacts)
@@ -138,6 +144,7 @@ class NewtonStep:
                 **self._edges, columns=self._columns, **gathered, barycentric=touching.barycentric,
                 contact_force=touching.force, p=self._direction, product=self._product,
             ),
+            *(self._pressure.breath_launches(self._direction, self._product, self.free) if self._pressure else ()),
             *self._dot(self._direction, self._product, "step_length"),
             launch(
                 "gradient_step", count, scalar=self.scalar, p=self._direction, product=self._product,

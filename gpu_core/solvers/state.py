@@ -41,7 +41,8 @@ class NdbState:
         return {name: backend.host(array).copy() for name, array in arrays.items()} | known
 
     def from_host(self, backend: Backend, arrays: Arrays) -> NdbState:
-        """The state of these arrays. This one says which the energies have."""
+        """The state of these arrays. This one says which the energies have, and what those are that an older version
+        did not write."""
         array = backend.array
         return NdbState(
             array(arrays["x"]),
@@ -49,6 +50,6 @@ class NdbState:
             array(arrays["gravity_share"]),
             array(arrays["forwarded"]),
             Ages(array(arrays["age_features"], np.int32), array(arrays["ages"], np.int32), array(arrays["holds"])),
-            {name: array(arrays[name]) for name in self.memory},
+            {name: array(arrays[name]) if name in arrays else known for name, known in self.memory.items()},
             Pause.from_host(arrays["pause"]),
         )

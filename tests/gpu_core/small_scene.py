@@ -17,6 +17,7 @@ from taffeta.gpu_core.files.cache import frames_path, read_frames
 from taffeta.gpu_core.files.job import save
 from taffeta.gpu_core.scene.air import Field, FieldWeights
 from taffeta.gpu_core.scene.scene import PAINTABLE, Cloth, Collider, Material, Painted, Pins, Scene, Settings
+from taffeta.gpu_core.scene.shape import Shape
 
 
 def sheet(side: int, size: float = 1.0):
@@ -81,6 +82,24 @@ def pocket(side: int, frames: int) -> Scene:
     return Scene((cloth,), (), Settings(frame_end=frames))
 
 
+def globe(radius: float, cuts: int = 3):
+    """An octahedron whose faces were cut in four so many times, its corners on a sphere: (4^(cuts+1) + 2, 3), …"""
+    vertices, triangles = ball(1.0)
+    for _ in range(cuts - 1):
+        edges = unique_edges(triangles)
+        number = {tuple(edge): len(vertices) + k for k, edge in enumerate(edges.tolist())}
+        vertices = np.concatenate([vertices, vertices[edges].mean(axis=1)])
+        finer = []
+        for a, b, c in triangles.tolist():
+            ab, bc, ca = (number[tuple(sorted(pair))] for pair in ((a, b), (b, c), (c, a)))
+            finer += [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
+        triangles = np.array(finer, np.int32)
+    corner = vertices[triangles]
+    inward = (np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]) * corner[:, 0]).sum(axis=1) < 0.0
+    triangles[inward] = triangles[inward, ::-1]
+    return radius * vertices / np.linalg.norm(vertices, axis=1, keepdims=True), triangles
+
+
 def small_scene(frames: int = 6, side: int = 10) -> Scene:
     """side × side vertices, 30 cm, above a ball; the cache is written in a space that turns with the frames."""
     vertices, triangles = sheet(side, 0.3)
@@ -109,7 +128,7 @@ def painted(cloth: Cloth, *names: str, factor: float = 2.0) -> Cloth:
     """These numbers, or all, `factor` times as large at one side of a sheet in x and as they are at the other."""
     x = cloth.rest_positions[:, 0]
     weights = ((x - x.min()) / np.ptp(x)).astype(np.float32)
-    value = {**vars(cloth.material), "thickness": cloth.thickness}
+    value = cloth.numbers
     return replace(cloth, painted={name: Painted(weights, factor * value[name]) for name in names or PAINTABLE})
 
 
@@ -132,6 +151,7 @@ def full_scene() -> Scene:
         sewing_time=2.0,
         sewing_force=0.5,
         rest_corners=first.rest_positions[first.triangles],
+        shape=Shape(0.1, 20.0, 5.0, 1.0e-3, 2.0, 0.5),
     )
     moving = replace(collider, name="Moving", positions=np.repeat(collider.positions, 3, axis=0) + np.float32(0.5))
     second = replace(painted(second), keys={"bend": np.array([5e-6, 6e-6]), "bend_max": np.array([1e-5, 2e-5, 3e-5])})

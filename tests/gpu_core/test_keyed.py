@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -17,12 +17,12 @@ from taffeta.gpu_core.scene.scene import PAINTABLE, Cloth, Collider, Material, P
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.gpu_core.solvers.parameters import paper, subspace_reuse
 from taffeta.tests.gpu_core.small_scene import sheet, small_scene
-from taffeta.tests.gpu_core.swinging import SECOND, swinging
+from taffeta.tests.gpu_core.swinging import FACTORS, SECOND, swinging
 
-FRAMES, KEY = 6, 4  #: after the first; the frame of the key, counted so
+FRAMES, KEY = 6, 3  #: after the first; the frame of the key, counted so
 cpu = select("cpu")
 ACTING = {"field_all": "force", **{name: name.removeprefix("field_") for name in WEIGHTS[2:]}}  #: and on what
-OF_CLOTH = (*WEIGHTS, *(field.name for field in fields(Material)), "thickness", *(f"{name}_max" for name in PAINTABLE))
+OF_CLOTH = (*swinging().cloths[0].numbers, *(f"{name}_max" for name in PAINTABLE))
 NAMES = [*(f"cloth {name}" for name in OF_CLOTH), "collider friction", "collider thickness"]
 NAMES += ["scene gravity", "scene time_scale", *(f"field {name}" for name in air.NUMBERS)]
 
@@ -42,7 +42,7 @@ def plain() -> Scene:
     scene = swinging(FRAMES + 1)
     (cloth,), (floor,) = scene.cloths, scene.colliders
     floor = replace(floor, positions=floor.positions + np.float32([0.0, 0.0, 0.01]))
-    values = {**vars(cloth.material), "thickness": cloth.thickness}
+    values = cloth.numbers
     paint = {name: Painted(np.float32(SECOND), values[name]) for name in PAINTABLE}
     return replace(scene, cloths=(replace(cloth, painted=paint),), colliders=(floor,))
 
@@ -68,15 +68,16 @@ def unkeyed(name: str) -> np.ndarray:
     return frames_of(scene_for(name))
 
 
-def with_key(name: str, factor: float = 3.0) -> Scene:
+def with_key(name: str, factor: float | None = None) -> Scene:
     """A number that jumps to `factor` times itself at the frame KEY."""
     scene, (owner, name) = scene_for(name), name.split()
+    factor = FACTORS.get(name, 3.0) if factor is None else factor
     if owner == "scene":
         start = np.asarray(getattr(scene.settings, name))
         return replace(scene, keys={name: np.array([start] * KEY + [factor * start])})
     kind = {"cloth": "cloths", "field": "fields"}.get(owner, "colliders")
     (item,) = getattr(scene, kind)
-    known = {**vars(scene.cloths[0].material), **vars(scene.cloths[0].field_weights), **vars(item)}
+    known = item.numbers if owner == "cloth" else vars(item)
     start = known[name if name in known else name.removesuffix("_max")]
     item = replace(item, keys={name: np.array([start] * KEY + [factor * start])})
     return replace(scene, **{kind: (item,)})

@@ -13,6 +13,7 @@ from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.elasticity.assembly import assemble
 from taffeta.gpu_core.elasticity.choices import ElasticityChoices
 from taffeta.gpu_core.scene.fields import of_triangles, of_vertices
+from taffeta.gpu_core.scene.keyed import with_numbers
 from taffeta.gpu_core.scene.scene import PAINTABLE, Cloth, Collider, Material, Painted, Scene, SceneError, Settings
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.tests.gpu_core.small_scene import sheet
@@ -23,13 +24,11 @@ cpu = select("cpu")
 
 
 def with_number(cloth: Cloth, name: str, value: float) -> Cloth:
-    if name == "thickness":
-        return replace(cloth, thickness=value)
-    return replace(cloth, material=replace(cloth.material, **{name: value}))
+    return with_numbers(cloth, {name: value})
 
 
 def number(cloth: Cloth, name: str) -> float:
-    return cloth.thickness if name == "thickness" else getattr(cloth.material, name)
+    return cloth.numbers[name]
 
 
 def with_paint(cloth: Cloth, name: str, weights, maximum: float) -> Cloth:

@@ -138,8 +138,8 @@ def test_a_job_keeps_its_seams(tmp_path):
     [
         ({"seams": np.array([[0, 999]], np.int32)}, "does not exist"),
         ({"seams": np.array([[3, 3]], np.int32)}, "to itself"),
-        ({"sewing_time": -1.0}, "sewing time"),
-        ({"sewing_force": float("nan")}, "sewing force"),
+        ({"sewing_time": -1.0}, "sewing_time"),
+        ({"sewing_force": float("nan")}, "sewing_force"),
     ],
 )
 def test_threads_that_cannot_be_are_refused(change, words):

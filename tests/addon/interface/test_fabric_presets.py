@@ -12,6 +12,7 @@ from taffeta.addon.interface import fabric_presets
 from taffeta.addon.scene import painted
 from taffeta.gpu_core.scene.air import WEIGHTS
 from taffeta.gpu_core.scene.fabrics import FABRICS
+from taffeta.gpu_core.scene.shape import Shape
 
 
 @pytest.fixture
@@ -53,6 +54,7 @@ def test_every_property_that_makes_the_fabric_is_saved():
         "sewing",
         "sewing_force",
         "sewing_time",
+        *vars(Shape()),
         "thickness_shown",
         "strain_percent",
         "cache_key",

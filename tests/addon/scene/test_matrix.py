@@ -19,7 +19,7 @@ from taffeta.gpu_core.files.job import describe
 from taffeta.gpu_core.scene.differences import differences
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.tests.addon.conftest import fcurves
-from taffeta.tests.gpu_core.swinging import SECOND, swinging
+from taffeta.tests.gpu_core.swinging import FACTORS, SECOND, swinging
 
 FRAMES, KEY = 5, 4  #: the range; the frame of the key
 PLACES = {"cloth": "Sheets", "collider": "Slope"}
@@ -39,8 +39,8 @@ def swing(make_object):
                 group.add([vertex], weight, "REPLACE")
         else:
             group.add(np.flatnonzero(SECOND | (name == "All")).tolist(), 1.0, "REPLACE")
-    for name in (*vars(cloth.material), "thickness"):
-        setattr(item.taffeta.cloth, name, getattr(cloth.material, name, cloth.thickness))
+    for name, value in cloth.numbers.items():
+        setattr(item.taffeta.cloth, name, value)
     body.taffeta.collider.thickness, body.taffeta.collider.friction = floor.thickness, floor.friction
     item.taffeta.cloth.pin_group = "Pins"
     scene.frame_end, scene.taffeta.step_rate, scene.taffeta.tolerance = FRAMES, 96.0, 5e-3
@@ -142,7 +142,7 @@ def test_a_key_changes_the_result_at_its_frame_and_only_from_there(swing, place,
     if sewn:
         sew(swing)
     expected = plain(kind or sewn)  # paint that goes to the number itself is none
-    key(place, name, 3.0)
+    key(place, name, FACTORS.get(name, 3.0))
     scene = read()
     found = frames_of(scene)
     assert np.array_equal(found[: KEY - 2], expected[: KEY - 2])

@@ -19,6 +19,7 @@ import pytest
 
 from taffeta.addon.device import libraries
 from taffeta.addon.device.answer import Exit
+from taffeta.benchmarks.balloon import pinched_balloon
 from taffeta.gpu_core.backend import BackendError, describe, select, signatures, trust
 from taffeta.gpu_core.bake.process import BakeProcess
 from taffeta.gpu_core.files.cache import frames_path
@@ -83,10 +84,12 @@ SCENES = {
     "cotton that rubs": (of_cotton(small_scene(4, 8)), 3, None),
     "all there is": (full_scene(), 2, None),
     "every field": (replace(small_scene(3, 5), fields=every_field()), 2, None),
+    "a balloon": (pinched_balloon(60), 3, None),
     "painted and keyed": (of_changing_cloth(swinging(5)), 4, None),
     "as the paper prints it": (small_scene(5, 8), 3, paper()),
     "constant matrix": (small_scene(8, 10), 3, CONSTANT),
     "constant matrix, Jacobi": (small_scene(8, 8), 3, CONSTANT.replaced(relaxation="jacobi")),
+    "constant matrix, damped": (swinging(3), 1, CONSTANT),
     "subspace, then Newton": (small_scene(8, 10), 5, preset("subspace")),
     "a tube that is sewn": (replace(sewn_tube(4, 16), settings=Settings(frame_end=16, step_rate=96.0)), 15, None),
     "three faces at an edge": (pocket(7, 3), 2, None),
