@@ -140,12 +140,9 @@ class FieldReader:
         metre = depsgraph.scene.unit_settings.scale_length
         found = values(evaluated.field, metre)
         self._numbers.add([found[name] for name in NUMBERS])
-        matrix = np.array(evaluated.matrix_world, np.float64)
-        size = float(np.linalg.norm(matrix[:3, 2]))
-        if not np.isfinite(matrix).all() or size == 0.0:
-            raise SceneError(self.item.name, f"its axis has no direction at frame {frame}", "Give it a scale above 0")
-        self._places.append(matrix[:3, 3] * metre)
-        self._axes.append(matrix[:3, 2] / size)
+        place, axis = stance(self.item, depsgraph, frame)
+        self._places.append(place)
+        self._axes.append(axis)
 
     def finish(self) -> Field:
         return Field(
@@ -156,6 +153,15 @@ class FieldReader:
             **self._choices,
             **self._numbers.first,
         )
+
+
+def stance(item: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame: int) -> tuple[Array, Array]:
+    """((3,) where a field is, m, (3,) its axis). frame: of now, for errors. Raises SceneError."""
+    matrix = np.array(item.evaluated_get(depsgraph).matrix_world, np.float64)
+    size = float(np.linalg.norm(matrix[:3, 2]))
+    if not np.isfinite(matrix).all() or size == 0.0:
+        raise SceneError(item.name, f"its axis has no direction at frame {frame}", "Give it a scale above 0")
+    return matrix[:3, 3] * depsgraph.scene.unit_settings.scale_length, matrix[:3, 2] / size
 
 
 def _frames(places: Sequence[Array]) -> Array:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What Live has to be told of the scene as it is now: colliders, pins, and the spaces of the cloths' objects."""
+"""What Live has to be told of the scene as it is now: colliders, pins, force fields, and the spaces of the cloths'
+objects."""
 
 from __future__ import annotations
 
@@ -12,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...gpu_core.scene.scene import Scene, SceneError
+from . import fields, modifier
 from . import mesh as mesh_arrays
-from . import modifier
 from .bodies import Body
 from .gather import Members
 from .reader import evaluated_mesh, to_world
@@ -28,17 +29,20 @@ class Surroundings:
         """present: the members that `scene` was read from, in its order."""
         self._cloths = [item.session_uid for item in present.cloths]
         self._bodies = [_numbers(body) for body in present.bodies]
+        self._fields = [item.session_uid for item in present.fields if fields.acts(item)]
         self._pinned = {k: cloth.pins.vertices for k, cloth in enumerate(scene.cloths) if cloth.pins is not None}
         self._places: dict[str, Place] = {
             **{f"collider_{k:03}": np.asarray(item.positions[0]) for k, item in enumerate(scene.colliders)},
             **{f"pins_{k:03}": cloth.pins.targets[0] for k, cloth in enumerate(scene.cloths) if cloth.pins is not None},
             **{f"space_{k:03}": np.asarray(cloth.world_to_object)[0] for k, cloth in enumerate(scene.cloths)},
+            **{f"location_{k:03}": item.location[0] for k, item in enumerate(scene.fields)},
+            **{f"axis_{k:03}": item.axis[0] for k, item in enumerate(scene.fields)},
         }
 
     def are_there(self, scene: bpy.types.Scene) -> bool:
         """Is every object still in the scene?"""
         outermost = {numbers[0] for numbers in self._bodies}
-        return {*self._cloths, *outermost} <= {item.session_uid for item in scene.objects} and all(
+        return {*self._cloths, *self._fields, *outermost} <= {item.session_uid for item in scene.objects} and all(
             number in _every() for numbers in self._bodies for number in numbers
         )
 
@@ -67,6 +71,10 @@ class Surroundings:
             *carriers, item = (items[number] for number in numbers)
             with evaluated_mesh(Body(item, tuple(carriers)), depsgraph, frame) as (mesh, matrix):
                 yield item, f"collider_{k:03}", to_world(mesh_arrays.positions(mesh), matrix).astype(np.float32)
+        for k, uid in enumerate(self._fields):
+            location, axis = fields.stance(items[uid], depsgraph, frame)
+            yield items[uid], f"location_{k:03}", location
+            yield items[uid], f"axis_{k:03}", axis
         for k, uid in enumerate(self._cloths):
             with evaluated_mesh(Body(items[uid]), depsgraph, frame) as (mesh, matrix):
                 yield items[uid], f"space_{k:03}", np.linalg.inv(matrix)

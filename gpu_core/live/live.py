@@ -45,6 +45,7 @@ from ..files.cache_writer import to_object
 from ..files.disk import disk_errors
 from ..files.point_cache import PointCacheHeader
 from ..scene import keyed
+from ..scene.air import Field
 from ..scene.arrays import Array, IntArray
 from ..scene.mesh import edge_lengths, unique_edges
 from ..scene.scene import Cloth, Collider, Scene, SceneError
@@ -79,7 +80,7 @@ class Live:
             tuple(_clocked_cloth(cloth) for cloth in scene.cloths),
             tuple(_clocked_collider(collider) for collider in scene.colliders),
             replace(scene.settings, frame_start=0, frame_end=1, strict_start=False),
-            fields=scene.fields,
+            fields=tuple(_clocked_field(item) for item in scene.fields),
         )
         self.simulator = Simulator(self.scene, backend, PREVIEW)
         self._moments = dict(_moments(self.scene))
@@ -87,7 +88,8 @@ class Live:
 
     def move(self, places: Mapping[str, npt.NDArray[Any]]) -> None:
         """Where things are at the next frame's end, by name and number in the scene, three digits: `collider_000`
-        (M, 3) m, `pins_000` (P, 3) m, the targets of a cloth's pins, `space_000` (4, 4), a cloth's world_to_object.
+        (M, 3) m, `pins_000` (P, 3) m, the targets of a cloth's pins, `space_000` (4, 4), a cloth's world_to_object,
+        `location_000` (3,) m and `axis_000` (3,) of a force field.
 
         Raises SceneError where there is no such thing, or it has another size.
         """
@@ -175,6 +177,10 @@ def _clocked_collider(collider: Collider) -> Collider:
     return replace(collider, positions=_two_moments(collider.positions))
 
 
+def _clocked_field(item: Field) -> Field:
+    return replace(item, location=_two_moments(item.location), axis=_two_moments(item.axis))
+
+
 def _two_moments(frames: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
     """The first frame twice, in memory that can be written."""
     return np.repeat(np.asarray(frames[:1]), 2, axis=0)
@@ -187,6 +193,8 @@ def _moments(scene: Scene) -> list[tuple[str, npt.NDArray[Any]]]:
         *((f"collider_{k:03}", collider.positions) for k, collider in enumerate(scene.colliders)),
         *((f"pins_{k:03}", targets) for k, targets in pinned),
         *((f"space_{k:03}", np.asarray(cloth.world_to_object)) for k, cloth in enumerate(scene.cloths)),
+        *((f"location_{k:03}", item.location) for k, item in enumerate(scene.fields)),
+        *((f"axis_{k:03}", item.axis) for k, item in enumerate(scene.fields)),
     ]
 
 

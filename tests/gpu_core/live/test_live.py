@@ -271,7 +271,7 @@ def test_the_parents_side_needs_neither_bpy_nor_scipy():
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
 
 
-def test_a_force_field_acts_in_live_as_it_is_when_that_begins():
+def test_a_force_field_acts_in_live_with_the_numbers_of_the_beginning_from_where_it_is():
     blown = Field("Fan", np.zeros((1, 3)), np.array([[1.0, 0.0, 0.0]]), "wind", "plane", strength=3.0, wind_factor=0.0)
     live, still = (Live(replace(preview(small_scene(1)), fields=fields), cpu) for fields in ((blown,), ()))
     for _ in range(4):
@@ -284,3 +284,10 @@ def test_a_force_field_acts_in_live_as_it_is_when_that_begins():
         live.advance()
     ahead = (live.simulator.positions()[0] - still.simulator.positions()[0]).mean(axis=0)
     assert ahead[0] == pytest.approx(0.5 * 3.0 / 0.12 * (4 / 24) ** 2, rel=0.15)
+    live.move({"location_000": np.array([1.0, 0.0, 0.0])})
+    speed = []
+    for _ in range(4):
+        before = live.simulator.positions()[0].mean(axis=0)[0]
+        live.advance()
+        speed.append(live.simulator.positions()[0].mean(axis=0)[0] - before)
+    assert speed[3] < speed[2] < speed[1], "it pushes from the other side now"
