@@ -7,7 +7,7 @@ import textwrap
 
 import bpy
 
-from ..scene import painted
+from ..scene import painted, rest_key
 from ..scene.bodies import carries
 from .fabric_presets import TAFFETA_PT_fabric_presets
 from .paint_operators import LAYER
@@ -103,6 +103,9 @@ class TAFFETA_PT_shape(ClothPanel, bpy.types.Panel):
         layout.prop(cloth, "pin_group")
         if cloth.pin_group and not painted.exists(item, cloth.pin_group):
             message(layout, context, f"There is no vertex group or attribute “{cloth.pin_group}”", "ERROR")
+        layout.prop(cloth, "rest_shape_key")
+        if cloth.rest_shape_key and not rest_key.exists(item, cloth.rest_shape_key):
+            message(layout, context, f"There is no shape key “{cloth.rest_shape_key}”", "ERROR")
         layout.prop(cloth, "shrink")
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from . import keyed, modifier, painted, retiming
+from . import keyed, modifier, painted, rest_key, retiming
 from . import mesh as mesh_arrays
 from .bodies import carries
 from .gather import Members
@@ -91,6 +91,9 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
     group = cloth.taffeta.cloth.pin_group
     if group and not painted.exists(cloth, group):
         yield Trouble(cloth.name, f"there is no vertex group or attribute “{group}” to pin", "PINS")
+    key = cloth.taffeta.cloth.rest_shape_key
+    if key and not rest_key.exists(cloth, key):
+        yield Trouble(cloth.name, f"there is no shape key “{key}” for its rest shape", "REST_KEY")
     for name, group in painted.groups(cloth).items():
         if not painted.exists(cloth, group):
             text = f"there is no vertex group or attribute “{group}” for its {painted.PAINTED[name].label.lower()}"

@@ -48,6 +48,7 @@ def test_every_property_that_makes_the_fabric_is_saved():
         "pin_group",
         "self_collision",
         *vars(Shape()),
+        "rest_shape_key",
         "thickness_shown",
         "strain_percent",
         "cache_key",
