@@ -8,7 +8,7 @@ import textwrap
 import bpy
 
 from ...gpu_core.scene.air import WEIGHTS
-from ..scene import painted, pattern
+from ..scene import painted, pattern, rest_key
 from ..scene.bodies import carries
 from .fabric_presets import TAFFETA_PT_fabric_presets
 from .paint_operators import LAYER
@@ -105,6 +105,9 @@ class TAFFETA_PT_shape(ClothPanel, bpy.types.Panel):
         if cloth.pin_group and not painted.exists(item, cloth.pin_group):
             message(layout, context, f"There is no vertex group or attribute “{cloth.pin_group}”", "ERROR")
         layout.separator()
+        layout.prop(cloth, "rest_shape_key")
+        if cloth.rest_shape_key and not rest_key.exists(item, cloth.rest_shape_key):
+            message(layout, context, f"There is no shape key “{cloth.rest_shape_key}”", "ERROR")
         layout.prop(cloth, "shrink")
         layout.prop(cloth, "pattern_map", icon="GROUP_UVS")
         if cloth.pattern_map:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from . import fields, keyed, modifier, painted, pattern, retiming
+from . import fields, keyed, modifier, painted, pattern, rest_key, retiming
 from . import mesh as mesh_arrays
 from .bodies import carries
 from .gather import Members
@@ -94,6 +94,9 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
     name = cloth.taffeta.cloth.pattern_map
     if name and not pattern.may_exist(cloth):
         yield Trouble(cloth.name, f"there is no UV map “{name}” for its pattern", "PATTERN")
+    key = cloth.taffeta.cloth.rest_shape_key
+    if key and not rest_key.exists(cloth, key):
+        yield Trouble(cloth.name, f"there is no shape key “{key}” for its rest shape", "REST_KEY")
     for name, group in painted.groups(cloth).items():
         if not painted.exists(cloth, group):
             text = f"there is no vertex group or attribute “{group}” for its {painted.PAINTED[name].label.lower()}"

@@ -28,6 +28,10 @@ def pins(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     item.taffeta.cloth.pin_group = ""
 
 
+def rest_shape_key(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    item.taffeta.cloth.rest_shape_key = ""
+
+
 def paint(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     for name, group in painted.groups(item).items():
         if not painted.exists(item, group):
@@ -92,6 +96,7 @@ MENDS: dict[str, tuple[str, Callable[[bpy.types.Scene, bpy.types.Object], None]]
     "KEYS": ("Remove Keys", keys),
     "ENABLE": ("Enable in Viewport", enable),
     "PINS": ("Clear Pin Group", pins),
+    "REST_KEY": ("Clear Rest Shape Key", rest_shape_key),
     "PAINT": ("Clear Group", paint),
     "PATTERN": ("Clear Pattern", pattern),
     "SEW": ("Sew Them", sew),

@@ -11,7 +11,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
 from ...gpu_core.scene.fabrics import COTTON, FABRICS, Fabric
 from ...gpu_core.scene.scene import Cloth, Collider, Material
-from . import field_weights, form, painted, roster
+from . import field_weights, form, painted, rest_key, roster
 from .painted import field
 from .scene_properties import SceneProperties
 from .shown import KEYED, UNKEYED, shown, shown_length
@@ -257,6 +257,13 @@ class ClothProperties(bpy.types.PropertyGroup):
         precision=2,
         step=10,
         options=KEYED,
+    )
+    rest_shape_key: StringProperty(
+        name="Rest Shape Key",
+        description="Shape key without stress: the cloth starts where the mesh is and strives for this shape. Empty: "
+        "the shape at the first frame",
+        search=rest_key.choices,
+        options=UNKEYED,
     )
     stretch_damping: time_constant(
         "Stretch (s)", "stretching: stress is this times the stiffness times the rate of strain"

@@ -15,7 +15,7 @@ from ...gpu_core.scene.air import WEIGHTS, FieldWeights
 from ...gpu_core.scene.arrays import Array, FloatArray, IntArray
 from ...gpu_core.scene.scene import Cloth, Collider, Material, Painted, Pins, SceneError, Settings
 from ...gpu_core.scene.shape import Shape
-from . import frozen_shape, modifier, painted, pattern, triangulation
+from . import frozen_shape, modifier, painted, pattern, rest_key, triangulation
 from . import mesh as mesh_arrays
 from .bodies import Body
 from .cuts import Cuts
@@ -88,7 +88,7 @@ class ClothReader(Reader):
         with triangulation.shown(self.item):
             depsgraph.update()
             with evaluated_mesh(self.body, depsgraph, frame) as (mesh, matrix):
-                points = to_world(mesh_arrays.positions(mesh), matrix)
+                points = self._rest(mesh, matrix)
                 warp = mesh_arrays.warp_directions(mesh, points)
                 self._cut = mesh_arrays.triangles(mesh), warp, pattern.corners(self.item, mesh, points)
         depsgraph.update()
@@ -96,9 +96,8 @@ class ClothReader(Reader):
     def _read_start(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None:
         if self.vertices != len(self.item.data.vertices):
             _refuse_modifier(self.item, depsgraph)
-        self.rest = to_world(mesh_arrays.positions(mesh), matrix)
-        start = frozen_shape.start(self.item)
-        self.start = self.rest.copy() if start is None else to_world(start, matrix)
+        self.rest, start = self._rest(mesh, matrix), frozen_shape.start(self.item)
+        self.start = to_world(mesh_arrays.positions(mesh) if start is None else start, matrix)
         triangles, self.warp = mesh_arrays.triangles(mesh), mesh_arrays.warp_directions(mesh, self.rest)
         if self._cut is not None:
             cut, warp, corners = self._cut
@@ -117,6 +116,11 @@ class ClothReader(Reader):
             name: weights.of(group, PAINTED[name].label.lower()) for name, group in painted.groups(self.item).items()
         }
         self.pin_targets = self.spool.begin(self.settings.frames) if len(self.pinned) else None
+
+    def _rest(self, mesh: bpy.types.Mesh, matrix: Array) -> Array:
+        """(N, 3) the shape without stress, world, m."""
+        shape = rest_key.shape(self.item)
+        return to_world(mesh_arrays.positions(mesh) if shape is None else shape, matrix)
 
     def _pin_group(self, weights: Weights) -> tuple[IntArray, FloatArray]:
         """(vertices with a weight above 0, those weights)."""

@@ -55,6 +55,7 @@ def test_every_property_that_makes_the_fabric_is_saved():
         "sewing_force",
         "sewing_time",
         *vars(Shape()),
+        "rest_shape_key",
         "thickness_shown",
         "strain_percent",
         "cache_key",
