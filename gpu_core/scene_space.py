@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -44,6 +45,15 @@ class Moment:
     fields: tuple[air.Field, ...] = ()  #: without keys
     frames: float = 0.0  #: after the first; counts where noise does
 
+    @cached_property
+    def held(self) -> bytes:
+        """Which vertices hard pins hold: a solver is made for those."""
+        return b"".join(
+            (cloth.pins.weights >= 1.0).tobytes()
+            for cloth in self.cloths
+            if cloth.pins is not None and cloth.pins.weights is not None
+        )
+
     @property
     def of_matrix(self) -> list[tuple[str, Any]]:
         """What of `values` enters the matrix of a step."""
@@ -56,8 +66,10 @@ class SceneSpace:
     Positions of the solver are relative to `centre`, so a scene far off keeps its digits in float32.
     """
 
-    def __init__(self, scene: Scene, origin: Array | None = None) -> None:
-        """origin: (3,) of the solver's coordinates, m; None = the scene's own centre."""
+    def __init__(self, scene: Scene, origin: Array | None = None, begins: float | None = None) -> None:
+        """origin: (3,) of the solver's coordinates, m; None = the scene's own centre. begins: the frame that solvers
+        are set up for; None = the first."""
+        self.begins = scene.settings.frame_start if begins is None else begins
         self.scene, self.centre = scene, centre(scene) if origin is None else origin
         self.names = [cloth.name for cloth in scene.cloths] + [collider.name for collider in scene.colliders]
         #: (objects,) whether each collides with itself; that colliders do not is the broad phase's

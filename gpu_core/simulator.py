@@ -87,9 +87,10 @@ class Simulator:
         self._state = self.solver.initial_state(*(backend.array(values) for values in start))
         self._report_start()
 
-    def _build(self, origin: Array | None) -> None:
-        """The space, the solver and the crossings of the scene as its seams are now."""
-        self.space = space = SceneSpace(self._sewing.scene, origin)
+    def _build(self, origin: Array | None, frame: float | None = None) -> None:
+        """The space, the solver and the crossings of the scene as its seams are now, and its hard pins at a frame."""
+        self.space = space = SceneSpace(self._sewing.scene, origin, frame)
+        self._held = space.moment(space.begins).held
         self.solver = solver_of(space, self.backend, self._parameters, self._cache)
         self._halved: list[Solver] = []  #: of h/2, h/4, … once they were needed
         self._goal: Any = None  #: the last, on the host
@@ -153,6 +154,7 @@ class Simulator:
         if state["x"].shape != self._state.x.shape:
             raise SolverError("Scene: the checkpoint belongs to another mesh. Bake from the start")
         self.frame = int(state["frame"])
+        self._hold(self.frame)
         self._state = self.solver.from_host(state, self._state)
         self.solver.proximity.freed = self.backend.array(state["freed"], np.int64)
 
@@ -162,6 +164,7 @@ class Simulator:
         Where it diverges, or fails in what halves may help, two of half the length instead: each asks less of the
         cloth, and its inertia counts four times as much.
         """
+        self._hold(frame)
         solver = self._solver_of(halvings)
         solver.renew(self.space.moment(frame))
         halvable = solver.can_halve and halvings < HALVINGS
@@ -183,6 +186,17 @@ class Simulator:
         self._state = state
         self._count(report, done)
 
+    def _hold(self, frame: float) -> None:
+        """Go on with the hard pins of this moment, where they are others: what is let go keeps its velocity."""
+        if self.space.moment(frame).held == self._held:
+            return
+        state, freed = self.solver.to_host(self._state), self.solver.proximity.freed
+        self._build(self.space.centre, frame)
+        self._state = self.solver.from_host(
+            state, self.solver.initial_state(*(self.backend.array(state[name]) for name in ("x", "velocity")))
+        )
+        self.solver.proximity.freed = freed
+
     def _sew(self) -> list[str]:
         """Make one vertex of each two that a thread has brought together. Returns the faults."""
         if self._sewing.done.all():
@@ -203,7 +217,7 @@ class Simulator:
         x, velocity = x.astype(np.float64), velocity.astype(np.float64)
         before = [sewing.apart(self.space.cloths(values)) for values in (x[:count], velocity)]
         sewing.weld(done)
-        self._build(self.space.centre)
+        self._build(self.space.centre, self.frame)
         places, speeds = (np.concatenate(sewing.joined(values)) for values in before)
         self._state = self.solver.initial_state(
             self.backend.array(vectors(np.concatenate([places, x[count:]]))), self.backend.array(vectors(speeds))

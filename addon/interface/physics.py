@@ -104,6 +104,8 @@ class TAFFETA_PT_shape(ClothPanel, bpy.types.Panel):
         layout.prop(cloth, "pin_group")
         if cloth.pin_group and not painted.exists(item, cloth.pin_group):
             message(layout, context, f"There is no vertex group or attribute “{cloth.pin_group}”", "ERROR")
+        if cloth.pin_group:
+            layout.prop(cloth, "pin_strength")
         layout.separator()
         layout.prop(cloth, "rest_shape_key")
         if cloth.rest_shape_key and not rest_key.exists(item, cloth.rest_shape_key):

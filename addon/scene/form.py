@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What makes a garment's form: how far it shrinks, what it encloses, its pattern, its seams."""
+"""What makes a garment's form: how its pins hold, how far it shrinks, what it encloses, its pattern, its seams."""
 
 from __future__ import annotations
 
@@ -15,6 +15,16 @@ from .shown import KEYED, UNKEYED, shown_length
 def properties() -> dict[str, bpy.props._PropertyDeferred]:
     """Of the form, for `ClothProperties`."""
     return {
+        "pin_strength": FloatProperty(
+            name="Pin Strength",
+            description="Factor on the weights of the pins: below 1 hard pins are soft, 0 lets go",
+            default=Cloth.pin_strength,
+            min=0.0,
+            max=1.0,
+            precision=3,
+            step=1,
+            options=KEYED,
+        ),
         "shrink": FloatProperty(
             name="Shrink",
             description="Share of the rest lengths that is taken away: 0.3 leaves 0.7 of them. Below 0 the cloth grows",

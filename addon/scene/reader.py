@@ -155,6 +155,7 @@ class ClothReader(Reader):
             sewing_time=number(self.item.taffeta.cloth.sewing_time),
             sewing_force=numbers.get("sewing_force", Cloth.sewing_force),
             pins=pins,
+            pin_strength=numbers["pin_strength"],
             thickness=numbers["thickness"],
             painted={name: Painted(weights, numbers[f"{name}_max"]) for name, weights in self.paint.items()},
             keys=self.numbers.keys(),

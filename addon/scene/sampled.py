@@ -27,7 +27,7 @@ def number(value: float) -> float:
 def of_cloth(item: bpy.types.Object) -> tuple[str, ...]:
     """The numbers that a cloth has now: what paint leads to counts where there is paint."""
     sewing = ("sewing_force",) if item.taffeta.cloth.sewing else ()
-    own = (*Material.__dataclass_fields__, *Shape.__dataclass_fields__, "thickness", *sewing, *WEIGHTS)
+    own = (*Material.__dataclass_fields__, *Shape.__dataclass_fields__, "thickness", "pin_strength", *sewing, *WEIGHTS)
     return (*own, *(f"{name}_max" for name in groups(item)))
 
 

@@ -173,9 +173,9 @@ def digest_of(content: Mapping[str, Any]) -> str:
 
 def _known_before(cloth: Mapping[str, Any]) -> dict[str, Any]:
     """What an older version hashed of a cloth that has nothing newer."""
-    shape = {"shape": newer} if (newer := without_later(cloth.get("shape", {}))) else {}
-    numbers = {**cloth, "material": without_later(cloth["material"])}
-    numbers.pop("shape", None)
+    shape = {"form": newer} if (newer := without_later(cloth.get("form", {}))) else {}
+    numbers = {**without_later(cloth), "material": without_later(cloth["material"])}
+    numbers.pop("form", None)
     return {**numbers, **shape, "key": cloth["key"] or cloth["name"], "name": ""}
 
 
@@ -198,10 +198,11 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
                 "name": cloth.name,
                 "key": cloth.key,
                 "thickness": float(cloth.thickness),
+                "pin_strength": float(cloth.pin_strength),
                 "self_collision": bool(cloth.self_collision),
                 **sewing(cloth),
                 "material": plain(cloth.material),
-                "shape": plain(cloth.shape),
+                "form": plain(cloth.shape),
                 **acting(cloth.field_weights, cloth.fields),
                 **maxima(cloth.painted),
                 **series(cloth.keys),
@@ -322,7 +323,7 @@ def _checked(header: Mapping[str, Any]) -> dict[str, Any]:
         text(entry["key"])
         restored(Material, entry["material"])
         restored(FieldWeights, entry.get("field_weights", {}))
-        restored(Shape, entry.get("shape", {}))
+        restored(Shape, entry.get("form", {}))
         truth(entry["self_collision"])
         for maximum in entry.get("painted", {}).values():
             number(maximum)
@@ -366,10 +367,11 @@ def _load_cloth(path: Path, entry: Mapping[str, Any]) -> Cloth:
             thickness=number(entry["thickness"]),
             self_collision=truth(entry["self_collision"]),
             material=restored(Material, entry["material"]),
-            shape=restored(Shape, entry.get("shape", {})),
+            shape=restored(Shape, entry.get("form", {})),
             painted=painted,
             keys=keys_of(entry),
             pins=pins,
+            pin_strength=number(entry.get("pin_strength", Cloth.pin_strength)),
             sewing_time=number(entry.get("sewing_time", Cloth.sewing_time)),
             sewing_force=number(entry.get("sewing_force", Cloth.sewing_force)),
             field_weights=restored(FieldWeights, entry.get("field_weights", {})),

@@ -29,13 +29,11 @@ ARRAYS = {
     "axis": "it turns otherwise",
     **{f"painted_{name}": f"where its {name.replace('_', ' ')} is painted has changed" for name in PAINTABLE},
 }
-NOT_THE_RESULT = frozenset(
-    {"backend", "name", "key", "arrays", "keys", "material", "shape", "painted", "field_weights"}
-)
+NOT_THE_RESULT = frozenset({"backend", "name", "key", "arrays", "keys", "material", "form", "painted", "field_weights"})
 #: numbers of a material that an older version has not, 0 where they do nothing
 NEWER = ("stretch_damping", "shear_damping", "bend_damping", "stretch_yield", "bend_yield", "velocity_damping")
 #: what caches of older versions do not say
-LATER = {"time_scale": 1.0, **vars(Shape()), **dict.fromkeys(NEWER, 0.0)}
+LATER = {"time_scale": 1.0, "pin_strength": 1.0, **vars(Shape()), **dict.fromkeys(NEWER, 0.0)}
 KINDS = {"cloths": "cloth", "colliders": "collider", "fields": "force field"}
 
 
@@ -104,7 +102,7 @@ def flat(entry: Values) -> dict[str, Any]:
     """All numbers of an object by one name each."""
     maxima = {f"{key}_max": entry.get("painted", {}).get(key) for key in PAINTABLE}
     weights = {**dict.fromkeys(WEIGHTS, 1.0), **entry.get("field_weights", {})} if "material" in entry else {}
-    return {"fields": None, **entry, **entry.get("material", {}), **entry.get("shape", {}), **weights, **maxima}
+    return {"fields": None, **entry, **entry.get("material", {}), **entry.get("form", {}), **weights, **maxima}
 
 
 def without_later(values: Values) -> dict[str, Any]:

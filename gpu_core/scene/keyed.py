@@ -16,13 +16,11 @@ import numpy as np
 from . import air
 from .arrays import Array
 from .material import Material
-from .scene import Cloth, Collider, Keys, Painted, Scene
+from .scene import OF_CLOTH, Cloth, Collider, Keys, Painted, Pins, Scene
 from .shape import Shape
 
 Item = TypeVar("Item", Cloth, Collider)
 Part = TypeVar("Part", Material, Shape, air.FieldWeights)
-
-OF_CLOTH = ("thickness", "sewing_force")  #: numbers of a cloth that are of none of its parts
 
 
 def at(scene: Scene, frame: float) -> Scene:
@@ -81,7 +79,18 @@ def _cloth(cloth: Cloth, when: float) -> Cloth:
     painted = {
         name: Painted(entry.weights, values.pop(f"{name}_max", entry.maximum)) for name, entry in cloth.painted.items()
     }
-    return replace(with_numbers(cloth, values), painted=painted, keys={})
+    now = with_numbers(cloth, values)
+    return replace(
+        now, pins=now.pins and _pulling(now.pins, now.pin_strength), pin_strength=1.0, painted=painted, keys={}
+    )
+
+
+def _pulling(pins: Pins, strength: float) -> Pins:
+    """With the weights that they have at this strength."""
+    if strength == 1.0:
+        return pins
+    weights = np.ones(len(pins.vertices), np.float32) if pins.weights is None else pins.weights
+    return replace(pins, weights=np.float32(strength) * weights)
 
 
 def with_numbers(cloth: Cloth, values: Mapping[str, float]) -> Cloth:

@@ -13,7 +13,7 @@ from .error import SceneError
 POSITIVE = frozenset({"density", "stretch_warp", "stretch_weft", "softening", "thickness", "time_scale"})
 LEAST = float(np.finfo(float).tiny)
 ANY = (-np.inf, np.inf)
-RANGES = {"gravity": ANY, "shrink": (-9.0, 0.9), "pressure": ANY, "fluid_density": ANY}
+RANGES = {"gravity": ANY, "pin_strength": (0.0, 1.0), "shrink": (-9.0, 0.9), "pressure": ANY, "fluid_density": ANY}
 
 
 def require_numbers(name: str, values: Mapping[str, float]) -> None:

@@ -61,6 +61,9 @@ class Pins:
     weights: FloatArray | None = None  #: (P,) in (0, 1]; None = all 1 (hard)
 
 
+OF_CLOTH = ("thickness", "pin_strength", "sewing_force")  #: numbers of a cloth that are of none of its parts
+
+
 @dataclass(frozen=True)
 class Cloth:
     """A triangulated sheet."""
@@ -73,6 +76,7 @@ class Cloth:
     velocities: Array | None = None  #: (N, 3) initial velocities, m/s
     warp: Array | None = None  #: (T, 3) warp direction of each triangle in rest space; None = along rest x (then y, z)
     pins: Pins | None = None
+    pin_strength: float = 1.0  #: factor on the weights of the pins: 0 lets go
     thickness: float = 1.0e-3  #: distance that mid-surfaces keep from each other (ξ), m
     painted: Mapping[str, Painted] = field(default_factory=dict)  #: by names of `PAINTABLE`
     keys: Keys = field(default_factory=dict)  #: of `numbers`, and of `bend_max` where bend is painted
@@ -100,7 +104,7 @@ class Cloth:
     @property
     def numbers(self) -> dict[str, float]:
         """Those of the material, the shape and the field weights, and its own: all that keys may change."""
-        own = {"thickness": self.thickness, "sewing_force": self.sewing_force}
+        own = {name: getattr(self, name) for name in OF_CLOTH}
         return {**vars(self.material), **vars(self.shape), **vars(self.field_weights), **own}
 
 

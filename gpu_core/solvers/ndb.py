@@ -64,7 +64,7 @@ class Ndb:
         keeps subspaces. Raises SceneError."""
         settings, contact, elasticity = space.scene.settings, parameters.contact, parameters.elasticity
         self.space, self.backend, self.parameters = space, backend, parameters
-        self.moment = self._first = moment = space.moment(settings.frame_start)
+        self.moment = self._first = moment = space.moment(space.begins)
         _require_matrix(space, parameters)
         self._step, step = step, step * moment.time_scale
         self.assembly = assembly = assemble(moment.cloths, step, elasticity)
@@ -213,6 +213,7 @@ class Ndb:
         self.vertices.mass[:] = self.backend.array(assembly.mass)
         if self.momentum:
             self.momentum.weigh(self.vertices.mass)
+            self.momentum.pin(self.elastic.pin_stiffness)
         tolerance = self._tolerance * step
         self.convergence.allow(tolerance)
         for iterations in filter(None, (self.iterations, self.reuse)):
@@ -274,7 +275,7 @@ class Ndb:
 
 def _require_matrix(space: SceneSpace, parameters: NdbParameters) -> None:
     """Raises SceneError where the matrix is constant and keys would change it."""
-    keyed = sorted({name for name, _ in space.moment(space.scene.settings.frame_start).of_matrix})
+    keyed = sorted({name for name, _ in space.moment(space.begins).of_matrix})
     if parameters.system == "constant" and keyed:
         problem = f"the method As Published has one matrix for the whole bake, but {', '.join(keyed)} has keys"
         raise SceneError("Scene", problem, "Choose the method Newton, or remove these keys")

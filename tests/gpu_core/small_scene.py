@@ -144,6 +144,7 @@ def full_scene() -> Scene:
         key="",
         positions=first.positions + np.array([0, 0, 1.0]),
         pins=pins,
+        pin_strength=0.9,
         velocities=np.full((count, 3), 0.25),
         warp=np.tile([0.0, 1.0, 0.0], (len(first.triangles), 1)),
         world_to_object=None,

@@ -16,8 +16,9 @@ SECOND = np.repeat([False, True], SIDE**2)  #: (N,) the vertices of the second s
 #: soft enough for its own weight to stretch it beyond the limit
 FABRIC = Material(0.2, 20.0, 15.0, 5.0, 2.0e-4, 0.08, 0.5, 0.4, 1.0, 2.0e-3, 2.0e-3, 3.0e-3, 5.0e-3, 0.08, 2.0, 0.2)
 
-#: What a key makes of a number to be seen: three times as much, but of a threshold that is seldom reached less.
-FACTORS = {"stretch_yield": 0.1}
+#: What a key makes of a number to be seen: three times as much, but less of a threshold that is
+#: seldom reached, and of what is at its most.
+FACTORS = {"stretch_yield": 0.1, "pin_strength": 0.5}
 SHAPE = Shape(0.01, 0.3, 0.5, 1.0e-3, 0.5, 0.5)
 
 

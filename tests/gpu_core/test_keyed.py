@@ -60,6 +60,10 @@ def scene_for(name: str) -> Scene:
     owner, name = name.split()
     if owner == "field":
         return blown(plain(), "harmonic" if name in ("damping", "size") else "force")
+    if name == "sewing_force":
+        (cloth,) = plain().cloths
+        thread = np.int32([[np.flatnonzero(~SECOND)[0], np.flatnonzero(SECOND)[-1]]])
+        return replace(plain(), cloths=(replace(cloth, seams=thread, sewing_force=0.01),))
     return blown(plain(), ACTING[name]) if name in ACTING else plain()
 
 

@@ -19,25 +19,7 @@ from taffeta.addon.live.state import Drag, Grab, Occurrence, Phase
 from taffeta.addon.scene import frozen_shape, modifier, render_job
 from taffeta.addon.scene.gather import gather
 from taffeta.tests.addon.baking import begin, end
-
-
-def cloth() -> bpy.types.Object:
-    return bpy.data.objects["Cloth"]
-
-
-def floor() -> bpy.types.Object:
-    return bpy.data.objects["Floor"]
-
-
-def seen(item: bpy.types.Object) -> np.ndarray:
-    """(N, 3) as Blender shows the object, world."""
-    evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    matrix = np.array(evaluated.matrix_world, float)
-    return np.array([vertex.co for vertex in evaluated.data.vertices], float) @ matrix[:3, :3].T + matrix[:3, 3]
-
-
-def base(item: bpy.types.Object) -> np.ndarray:
-    return np.array([vertex.co for vertex in item.data.vertices])
+from taffeta.tests.addon.live.seeing import base, cloth, floor, seen
 
 
 @pytest.fixture

@@ -217,8 +217,8 @@ def test_every_field_of_the_scene_is_stored():
     """A field added to the scene must be added to the job as well: these are the ones it knows."""
     assert {f.name for f in fields(Cloth)} == {
         "name", "triangles", "rest_positions", "positions", "material", "velocities", "warp", "pins", "thickness",
-        "world_to_object", "key", "self_collision", "painted", "keys", "seams", "sewing_time",
-        "sewing_force", "rest_corners", "field_weights", "fields", "shape",
+        "world_to_object", "key", "self_collision", "painted", "keys", "seams", "sewing_time", "sewing_force",
+        "pin_strength", "rest_corners", "field_weights", "fields", "shape",
     }  # fmt: skip
     assert {f.name for f in fields(Scene)} == {"cloths", "colliders", "settings", "keys", "fields"}
     assert {f.name for f in fields(Collider)} == {
