@@ -314,7 +314,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         "pulls them",
     )
     field_collection: PointerProperty(
-        name="Effector Collection",
+        name="Collection",
         description="Only force fields of objects in this collection act on this cloth; empty: all of the scene",
         type=bpy.types.Collection,
         options=UNKEYED,

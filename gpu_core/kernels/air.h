@@ -121,7 +121,7 @@ FUNCTION void add_field(field_row row, float weight, vec at, vec centre, vec vel
 
 // acceleration ← what air and fields give a vertex, m/s², from where it is and how fast at the step's start; pushed ← the
 // displacement that `inertia_target` adds, with `forwarded` in it. The air takes as much as meets the cloth then, but never
-// more of the velocity than there is: where a step is too long for that, `rate` is what it would be of it, in 1/s.
+// more than all of the relative velocity: `rate` is the share of it that goes in a second.
 // lightness: 1 / areal density, m²/kg. weight: (fields, cloths). gravity: (cloths) what each has in addition, m/s².
 KERNEL void air_push(int v, const vec *x OF(vertices), const vec *velocity OF(count), const vec *normal OF(count),
                      const float *lightness OF(count), const float *drag OF(count), const int *cloth OF(count),

@@ -46,7 +46,7 @@ FUNCTION float turbulence(float x, float y, float z, const int *permutation)
     return (4.0f / 7.0f) * (sum + 0.25f * gradient_noise(4.0f * x, 4.0f * y, 4.0f * z, permutation));
 }
 
-// Bits without a pattern in the whole numbers (Wellons' `triple32`-like mixing of 32 bits).
+// Bits in which no pattern of the number is left (C. Wellons, `lowbias32`).
 FUNCTION unsigned mixed(unsigned bits)
 {
     bits ^= bits >> 16, bits *= 0x7feb352dU, bits ^= bits >> 15, bits *= 0x846ca68bU, bits ^= bits >> 16;

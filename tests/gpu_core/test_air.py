@@ -215,6 +215,19 @@ def test_a_bake_in_a_moving_field_goes_on_from_a_checkpoint_with_the_same_bits()
     assert np.array_equal(unbroken.positions()[0], resumed.positions()[0])
 
 
+def test_a_field_that_does_not_change_is_handed_over_once():
+    moments = {}
+    for name, item in (
+        ("still", wind(2.0)),
+        ("keyed", replace(wind(2.0), keys={"strength": np.array([1.0, 2.0, 3.0])})),
+        ("moving", replace(wind(2.0), location=np.array([[0.0, 0.0, 0.1 * k] for k in range(9)]))),
+        ("noisy", replace(wind(2.0), noise=0.1)),
+    ):
+        space = SceneSpace(scene(item, frames=9))
+        moments[name] = space.moment(1.25) is space.moment(1.5)
+    assert moments == {"still": True, "keyed": False, "moving": False, "noisy": False}
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [

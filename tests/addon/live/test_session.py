@@ -129,19 +129,6 @@ def test_bodies_are_followed_as_animated_and_as_moved_by_hand(scene_of_live):
     assert (seen(cloth())[inner, 2] > seen(floor())[:, 2].max()).all()
 
 
-def test_a_force_field_is_followed_when_it_is_turned_by_hand(scene_of_live):
-    scene_of_live.gravity = (0.0, 0.0, 0.0)
-    bpy.ops.object.effector_add(type="WIND", location=(0.0, 0.0, -0.5))
-    fan = bpy.context.object
-    fan.field.strength = 3.0
-    running = frames(started(), 4)
-    risen = seen(cloth())[:, 2].mean()
-    assert risen > 0.02
-    fan.rotation_euler.x = np.pi
-    frames(running, 12)
-    assert seen(cloth())[:, 2].mean() < risen, "it blows down now"
-
-
 def test_pins_follow_the_animated_mesh_below_live(scene_of_live):
     group = cloth().vertex_groups.new(name="Held")
     group.add([0, 4], 1.0, "REPLACE")

@@ -11,6 +11,7 @@ from mathutils import noise
 
 from taffeta.addon.scene import fields
 from taffeta.addon.scene.gather import gather, gather_numbers, members
+from taffeta.addon.scene.surroundings import Surroundings
 from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.files.job import describe, digest, load, save
 from taffeta.gpu_core.scene.air import NUMBERS
@@ -338,3 +339,29 @@ def test_every_number_of_a_field_has_a_name_in_blender():
     assert {*fields.KINDS, *fields.OF_PARTICLES, "NONE", "TEXTURE", "FLUID_FLOW"} == set(
         known["type"].enum_items.keys()
     )
+
+
+def test_live_is_told_of_a_field_that_is_moved_or_turned_by_hand(scene, make_field, make_cloth):
+    scene.unit_settings.scale_length = 0.5
+    make_cloth().taffeta.role = "CLOTH"
+    make_field("CHARGE", "Idle")
+    fan = make_field("WIND", "Fan")
+    present = members(scene)
+    around = Surroundings(present, gather(bpy.context, (1, 1)))
+
+    def moved() -> dict[str, np.ndarray]:
+        bpy.context.view_layer.update()
+        return around.moved(bpy.context.evaluated_depsgraph_get(), 1)
+
+    assert moved() == {}
+    fan.location = (4.0, 0.0, 2.0)
+    (name, place), *others = moved().items()
+    assert (name, others) == ("location_000", [])
+    assert place == pytest.approx(np.array([2.0, 0.0, 1.0]))
+    fan.rotation_euler = (np.pi, 0.0, 0.0)
+    (name, axis), *others = moved().items()
+    assert (name, others) == ("axis_000", [])
+    assert axis == pytest.approx(np.array([0.0, 0.0, -1.0]), abs=1e-6)
+    assert around.are_there(scene)
+    bpy.data.objects.remove(fan)
+    assert not around.are_there(scene)
