@@ -354,7 +354,8 @@ class ClothProperties(bpy.types.PropertyGroup):
     )
     velocity_damping: FloatProperty(
         name="Velocity (1/s)",
-        description="Share of its velocity that the cloth loses in a second, whatever it does: as if it moved in oil",
+        description="Rate at which cloth loses its velocity, whatever it does, as in oil: at 1 it has 37 % left after "
+        "a second",
         default=Material.velocity_damping,
         min=0.0,
         soft_max=20.0,
