@@ -11,9 +11,8 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
 from ...gpu_core.scene.fabrics import COTTON, FABRICS, Fabric
 from ...gpu_core.scene.scene import Cloth, Collider, Material
-from ...gpu_core.scene.shape import Shape
-from . import painted, rest_key, roster
-from .painted import SHRINK, field
+from . import inelastic_properties, painted, roster, shape_properties
+from .painted import field
 from .scene_properties import SceneProperties
 from .shown import KEYED, UNKEYED, shown, shown_length
 
@@ -66,20 +65,6 @@ def _get_stretch(cloth: ClothProperties) -> float:
 
 def _set_stretch(cloth: ClothProperties, value: float) -> None:
     cloth.stretch_warp = cloth.stretch_weft = value
-
-
-def time_constant(label: str, of: str) -> bpy.props._PropertyDeferred:
-    """Of damping: a mode of angular frequency ω has the damping ratio τω/2."""
-    return FloatProperty(
-        name=label,
-        description=f"Time constant of {of}",
-        default=0.0,
-        min=0.0,
-        soft_max=0.1,
-        precision=4,
-        step=0.1,
-        options=KEYED,
-    )
 
 
 class ClothProperties(bpy.types.PropertyGroup):
@@ -259,110 +244,6 @@ class ClothProperties(bpy.types.PropertyGroup):
         step=10,
         options=KEYED,
     )
-    rest_shape_key: StringProperty(
-        name="Rest Shape Key",
-        description="Shape key without stress: the cloth starts where the mesh is and strives for this shape. Empty: "
-        "the shape at the first frame",
-        search=rest_key.choices,
-        options=UNKEYED,
-    )
-    shrink: FloatProperty(
-        name="Shrink",
-        description="Share of the rest lengths that is taken away: 0.3 leaves 0.7 of them. Below 0 the cloth grows",
-        default=Shape.shrink,
-        options=KEYED,
-        **SHRINK,
-    )
-    pressure: FloatProperty(
-        name="Pressure (Pa)",
-        description="By how much the inside exceeds the outside, whatever the volume. Below 0 it sucks",
-        default=Shape.pressure,
-        soft_min=-2000.0,
-        soft_max=2000.0,
-        precision=1,
-        step=1000,
-        options=KEYED,
-    )
-    ambient_pressure: FloatProperty(
-        name="Gas (Pa)",
-        description="Pressure of a gas inside, and of the air around, at the target volume: 100000 is a sealed "
-        "balloon's, less is a softer one. 0 is no gas: the volume does not matter",
-        default=Shape.ambient_pressure,
-        min=0.0,
-        soft_max=1.0e5,
-        precision=1,
-        step=10000,
-        options=KEYED,
-    )
-    target_volume: FloatProperty(
-        name="Volume (m³)",
-        description="Volume at which the gas is in balance with the air around. 0 takes that of the rest shape",
-        default=Shape.target_volume,
-        min=0.0,
-        soft_max=10.0,
-        precision=5,
-        step=0.1,
-        options=KEYED,
-    )
-    fluid_density: FloatProperty(
-        name="Fluid (kg/m³)",
-        description="Density of a fluid inside, whose weight presses on what is below: water has 1000. Below 0 the "
-        "cloth is immersed in one and driven upwards",
-        default=Shape.fluid_density,
-        soft_min=-2000.0,
-        soft_max=2000.0,
-        precision=1,
-        step=1000,
-        options=KEYED,
-    )
-    pressure_factor: FloatProperty(
-        name="Pressure Factor",
-        description="Share of the pressure that acts, of all its kinds; it can be painted",
-        default=Shape.pressure_factor,
-        min=0.0,
-        soft_max=1.0,
-        precision=3,
-        step=1,
-        options=KEYED,
-    )
-    stretch_damping: time_constant(
-        "Stretch (s)", "stretching: stress is this times the stiffness times the rate of strain"
-    )
-    shear_damping: time_constant("Shear (s)", "shearing, as of stretching")
-    bend_damping: time_constant("Bend (s)", "bending, as of stretching")
-    stretch_yield: FloatProperty(
-        name="Stretch (1)",
-        description="Stretch that springs back: 0.02 is 2 %. What is beyond stays, as in trousers at the knee. "
-        "0 is cloth of which all springs back",
-        default=Material.stretch_yield,
-        min=0.0,
-        soft_max=0.5,
-        precision=3,
-        step=1,
-        options=KEYED,
-    )
-    bend_yield: FloatProperty(
-        name="Bend (1/m)",
-        description="Curvature that springs back, one over the radius: 100 is a fold of 1 cm. What is beyond stays as "
-        "a crease. 0 is cloth of which all springs back",
-        default=Material.bend_yield,
-        min=0.0,
-        soft_max=1000.0,
-        precision=1,
-        step=100,
-        options=KEYED,
-    )
-    velocity_damping: FloatProperty(
-        name="Velocity (1/s)",
-        description="Rate at which cloth loses its velocity, whatever it does, as in oil: at 1 it has 37 % left after "
-        "a second",
-        default=Material.velocity_damping,
-        min=0.0,
-        soft_max=20.0,
-        precision=3,
-        step=10,
-        options=KEYED,
-    )
     self_collision: BoolProperty(
         name="Self Collision",
         description="Keep this cloth from passing through itself; it collides with all else in any case",
@@ -381,7 +262,8 @@ class ClothProperties(bpy.types.PropertyGroup):
     )
 
 
-ClothProperties.__annotations__.update(painted.properties())
+for part in (shape_properties, inelastic_properties, painted):
+    ClothProperties.__annotations__.update(part.properties())
 
 
 class ColliderProperties(bpy.types.PropertyGroup):
