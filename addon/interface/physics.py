@@ -181,7 +181,7 @@ class TAFFETA_PT_field_weights(ClothPanel, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, cloth = property_column(self), context.object.taffeta.cloth
-        layout.prop(cloth, "field_collection")
+        layout.prop(cloth, "field_collection", text="Collection")
         for name in WEIGHTS:
             layout.prop(cloth, name, slider=True)
 

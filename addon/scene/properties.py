@@ -11,7 +11,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
 from ...gpu_core.scene.fabrics import COTTON, FABRICS, Fabric
 from ...gpu_core.scene.scene import Cloth, Collider, Material
-from . import field_weights, form, painted, rest_key, roster
+from . import field_weights, garment_properties, inelastic_properties, painted, roster, shape_properties
 from .painted import field
 from .scene_properties import SceneProperties
 from .shown import KEYED, UNKEYED, shown, shown_length
@@ -65,20 +65,6 @@ def _get_stretch(cloth: ClothProperties) -> float:
 
 def _set_stretch(cloth: ClothProperties, value: float) -> None:
     cloth.stretch_warp = cloth.stretch_weft = value
-
-
-def time_constant(label: str, of: str) -> bpy.props._PropertyDeferred:
-    """Of damping: a mode of angular frequency ω has the damping ratio τω/2."""
-    return FloatProperty(
-        name=label,
-        description=f"Time constant of {of}",
-        default=0.0,
-        min=0.0,
-        soft_max=0.1,
-        precision=4,
-        step=0.1,
-        options=KEYED,
-    )
 
 
 class ClothProperties(bpy.types.PropertyGroup):
@@ -258,50 +244,6 @@ class ClothProperties(bpy.types.PropertyGroup):
         step=10,
         options=KEYED,
     )
-    rest_shape_key: StringProperty(
-        name="Rest Shape Key",
-        description="Shape key without stress: the cloth starts where the mesh is and strives for this shape. Empty: "
-        "the shape at the first frame",
-        search=rest_key.choices,
-        options=UNKEYED,
-    )
-    stretch_damping: time_constant(
-        "Stretch (s)", "stretching: stress is this times the stiffness times the rate of strain"
-    )
-    shear_damping: time_constant("Shear (s)", "shearing, as of stretching")
-    bend_damping: time_constant("Bend (s)", "bending, as of stretching")
-    stretch_yield: FloatProperty(
-        name="Stretch (1)",
-        description="Stretch that springs back: 0.02 is 2 %. What is beyond stays, as in trousers at the knee. "
-        "0 is cloth of which all springs back",
-        default=Material.stretch_yield,
-        min=0.0,
-        soft_max=0.5,
-        precision=3,
-        step=1,
-        options=KEYED,
-    )
-    bend_yield: FloatProperty(
-        name="Bend (1/m)",
-        description="Curvature that springs back, one over the radius: 100 is a fold of 1 cm. What is beyond stays as "
-        "a crease. 0 is cloth of which all springs back",
-        default=Material.bend_yield,
-        min=0.0,
-        soft_max=1000.0,
-        precision=1,
-        step=100,
-        options=KEYED,
-    )
-    velocity_damping: FloatProperty(
-        name="Velocity (1/s)",
-        description="Share of its velocity that the cloth loses in a second, whatever it does: as if it moved in oil",
-        default=Material.velocity_damping,
-        min=0.0,
-        soft_max=20.0,
-        precision=3,
-        step=10,
-        options=KEYED,
-    )
     self_collision: BoolProperty(
         name="Self Collision",
         description="Keep this cloth from passing through itself; it collides with all else in any case",
@@ -326,7 +268,8 @@ class ClothProperties(bpy.types.PropertyGroup):
     )
 
 
-ClothProperties.__annotations__.update({**painted.properties(), **field_weights.properties(), **form.properties()})
+for part in (shape_properties, inelastic_properties, garment_properties, field_weights, painted):
+    ClothProperties.__annotations__.update(part.properties())
 
 
 class ColliderProperties(bpy.types.PropertyGroup):

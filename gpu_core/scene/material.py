@@ -27,7 +27,7 @@ class Material:
     bend_damping: float = 0.0  #: the same of bending, s
     stretch_yield: float = 0.0  #: stretch beyond rest that springs back, more is taken on; 0 = all springs back
     bend_yield: float = 0.0  #: curvature that springs back, 1/m, more is taken on; 0 = all springs back
-    velocity_damping: float = 0.0  #: share of its velocity that cloth loses in a second, whatever it does, 1/s
+    velocity_damping: float = 0.0  #: rate at which it loses its velocity, whatever it does, 1/s
 
     def validate(self, name: str) -> None:
         require_numbers(name, vars(self))

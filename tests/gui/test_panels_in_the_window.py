@@ -17,7 +17,7 @@ from taffeta.tests.gui.ellipsis import cuts, glyph
 from taffeta.tests.gui.test_first_minute_in_the_window import PLANE_OVER_SUZANNE
 from taffeta.tests.gui.window import PATIENCE, Window
 
-SIZE = 1920, 3000  #: pixels; higher than such a screen, so that all panels are seen without scrolling
+SIZE = 1920, 2600  #: pixels; higher than such a screen, so that all panels are seen without scrolling
 PROPERTIES, SIDEBAR = ("PROPERTIES", "WINDOW"), ("VIEW_3D", "UI")
 FEW = 3  #: frames
 MANY = 5000  #: pixels
@@ -58,6 +58,7 @@ def wide(debian: Path, installable: Path, tmp_path_factory: pytest.TempPathFacto
     window = Window(debian, installable, tmp_path_factory.mktemp("wide"), SIZE)
     window.do("bpy.context.preferences.system.use_region_overlap = False")
     window.do("open_panels()")
+    window.do("with in_region('OUTLINER', 'WINDOW'): bpy.ops.screen.area_close()")  # its room is for Properties
     yield window
     window.close()
 

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the user sets of a cloth's shape: the fields of `gpu_core.scene.shape.Shape`, and the key of the rest shape."""
+
+from __future__ import annotations
+
+import bpy
+from bpy.props import FloatProperty, StringProperty
+
+from ...gpu_core.scene.shape import Shape
+from . import rest_key
+from .painted import SHRINK
+from .shown import KEYED, UNKEYED
+
+
+def properties() -> dict[str, bpy.props._PropertyDeferred]:
+    """For `ClothProperties`."""
+    return {
+        "rest_shape_key": StringProperty(
+            name="Rest Shape Key",
+            description="Shape key without stress: the cloth starts where the mesh is and strives for this shape. "
+            "Empty: the shape at the first frame",
+            search=rest_key.choices,
+            options=UNKEYED,
+        ),
+        "shrink": FloatProperty(
+            name="Shrink",
+            description="Share of the rest lengths that is taken away: 0.3 leaves 0.7 of them. Below 0 the cloth grows",
+            default=Shape.shrink,
+            options=KEYED,
+            **SHRINK,
+        ),
+        "pressure": FloatProperty(
+            name="Pressure (Pa)",
+            description="By how much the inside exceeds the outside, whatever the volume. Below 0 it sucks",
+            default=Shape.pressure,
+            soft_min=-2000.0,
+            soft_max=2000.0,
+            precision=1,
+            step=1000,
+            options=KEYED,
+        ),
+        "ambient_pressure": FloatProperty(
+            name="Gas (Pa)",
+            description="Pressure of a gas inside, and of the air around, at the target volume: 100000 is a sealed "
+            "balloon's, less is a softer one. 0 is no gas: the volume does not matter",
+            default=Shape.ambient_pressure,
+            min=0.0,
+            soft_max=1.0e5,
+            precision=1,
+            step=10000,
+            options=KEYED,
+        ),
+        "target_volume": FloatProperty(
+            name="Volume (m³)",
+            description="Volume at which the gas is in balance with the air around. 0 takes that of the rest shape",
+            default=Shape.target_volume,
+            min=0.0,
+            soft_max=10.0,
+            precision=5,
+            step=0.1,
+            options=KEYED,
+        ),
+        "fluid_density": FloatProperty(
+            name="Fluid (kg/m³)",
+            description="Density of a fluid inside, whose weight presses on what is below: water has 1000. Below 0 the "
+            "cloth is immersed in one and driven upwards",
+            default=Shape.fluid_density,
+            soft_min=-2000.0,
+            soft_max=2000.0,
+            precision=1,
+            step=1000,
+            options=KEYED,
+        ),
+        "pressure_factor": FloatProperty(
+            name="Pressure Factor",
+            description="Share of the pressure that acts, of all its kinds; it can be painted",
+            default=Shape.pressure_factor,
+            min=0.0,
+            soft_max=1.0,
+            precision=3,
+            step=1,
+            options=KEYED,
+        ),
+    }
