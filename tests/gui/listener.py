@@ -74,6 +74,13 @@ def in_region(area_kind: str, kind: str):
     )
 
 
+def make_room() -> None:
+    """Close the Outliner: its room is for Properties."""
+    if any(area.type == "OUTLINER" for area in window().screen.areas):
+        with in_region("OUTLINER", "WINDOW"):
+            bpy.ops.screen.area_close()
+
+
 def redraw() -> None:
     """Draw the window now. A file that was just opened must be drawn before its editors are changed."""
     with bpy.context.temp_override(window=window()):

@@ -47,6 +47,7 @@ def test_bake_and_free_ask_before_frames_are_lost(baked, pictures):
 
 def test_the_shape_keys_button_makes_keys_of_the_frames(baked, pictures):
     window, frames = baked.window, baked.frames()
+    window.do("make_room()")
     window.search("Absolute", "PROPERTIES")  # the panel is closed, and far down
     window.click("bpy.ops.taffeta.to_shape_keys()", "PROPERTIES", "WINDOW")
     window.until("'Cloth Shape Keys' in bpy.data.objects")

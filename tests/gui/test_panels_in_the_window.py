@@ -58,7 +58,7 @@ def wide(debian: Path, installable: Path, tmp_path_factory: pytest.TempPathFacto
     window = Window(debian, installable, tmp_path_factory.mktemp("wide"), SIZE)
     window.do("bpy.context.preferences.system.use_region_overlap = False")
     window.do("open_panels()")
-    window.do("with in_region('OUTLINER', 'WINDOW'): bpy.ops.screen.area_close()")  # its room is for Properties
+    window.do("make_room()")
     yield window
     window.close()
 
