@@ -91,7 +91,7 @@ def test_paint_is_named_by_its_number():
     first, second = scene.cloths
     paint = dict(second.painted)
     bend = paint.pop("bend")
-    keys = {"bend": second.keys["bend"]}
+    keys = {name: values for name, values in second.keys.items() if name != "bend_max"}
     without = replace(scene, cloths=(first, replace(second, painted=paint, keys=keys)))
     assert texts(scene, without) == [
         "Çurtain / left: bend max is another from frame 11 on",
