@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from taffeta.benchmarks.balloon import pinched_balloon
 from taffeta.extension import BUILD, ZIG_CACHES, cross_build, cross_compiler, kernels
 from taffeta.gpu_core.backend import build
 from taffeta.gpu_core.backend.cpu import CpuBackend
@@ -22,7 +23,8 @@ from taffeta.gpu_core.backend.signatures import signatures
 from taffeta.gpu_core.scene.fabrics import COTTON
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.gpu_core.solvers.parameters import NdbParameters
-from taffeta.tests.gpu_core.small_scene import small_scene
+from taffeta.tests.gpu_core.small_scene import every_field, sewn_tube, small_scene
+from taffeta.tests.gpu_core.swinging import swinging
 
 SOURCE = str(Path(__file__).with_name("replay_kernels.cpp"))
 #: First bytes of a library. Windows' is not here: zig takes minutes for its C library, seconds for the others'.
@@ -63,7 +65,8 @@ class Recorder(CpuBackend):
 
 @pytest.fixture(scope="module")
 def recorded() -> Recorder:
-    """Drapes with contact, self-collision and friction, each in another way: kernels on arrays that mean something."""
+    """Drapes with contact, self-collision and friction, each in another way, and what garments have besides: kernels on
+    arrays that mean something."""
     recorder = Recorder()
     plain = small_scene(8, 12)
     rubbing = replace(plain.cloths[0], material=COTTON.material, thickness=COTTON.contact_thickness)
@@ -75,9 +78,14 @@ def recorded() -> Recorder:
         (replace(cotton, settings=replace(cotton.settings, preset="paper")), None),
         (cotton, NdbParameters(system="constant", start="warm")),
         (replace(baseline, settings=replace(baseline.settings, solver="pd_ipc")), None),
+        (replace(small_scene(3, 5), fields=every_field()), None),
+        (pinched_balloon(60), None),
+        (swinging(4), None),
+        (swinging(3), NdbParameters(system="constant")),
+        (sewn_tube(4, 6), None),
     ):
         simulator = Simulator(scene, recorder, parameters)
-        for _ in range(scene.settings.frames - 1):
+        for _ in range(min(11, scene.settings.frames - 1)):
             simulator.advance_frame()
     return recorder
 

@@ -36,6 +36,7 @@ static inline bool operator!=(counted a, counted b) { return a.value != b.value;
 static inline counted sqrtf(counted a) { return ++operations, std::sqrt(a.value); }
 static inline counted powf(counted a, counted b) { return ++operations, std::pow(a.value, b.value); }
 static inline counted logf(counted a) { return ++operations, std::log(a.value); }
+static inline counted floorf(counted a) { return std::floor(a.value); }
 static inline counted fabsf(counted a) { return std::fabs(a.value); }
 
 extern "C" __attribute__((visibility("default"))) long long taffeta_operations() { return operations; }

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sparse
 
 from .arrays import Array, IntArray
+from .mesh import directed_edges
 
 THIN = 1.0e-6  #: volume, relative to area^(3/2), below which nobody can tell inside from outside
 
@@ -50,17 +51,6 @@ def enclosure(positions: Array, triangles: IntArray) -> Enclosure:
         volume += np.bincount(island[rims[:, 0]], (here[rims[:, 1]] * cone).sum(axis=1) / 6.0, minlength=count)
     volume[np.abs(volume) < THIN * area**1.5] = 0.0
     return Enclosure(island, volume, area, rims.astype(np.int32), rim)
-
-
-def directed_edges(triangles: IntArray) -> IntArray:
-    """(3T, 2) as the triangles run."""
-    return np.asarray(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2))
-
-
-def turned_edges(triangles: IntArray) -> int:
-    """How many edges lie between two faces that look to opposite sides."""
-    ends = directed_edges(triangles).astype(np.int64)
-    return len(ends) - len(np.unique(ends[:, 0] << 32 | ends[:, 1]))
 
 
 def _open(ends: IntArray) -> IntArray:

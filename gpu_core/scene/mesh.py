@@ -26,6 +26,17 @@ def incidence(keys: npt.NDArray[Any], rows: int) -> Incidence:
     return Incidence(np.concatenate([[0], np.cumsum(counts)]).astype(np.int32), order)
 
 
+def directed_edges(triangles: IntArray) -> IntArray:
+    """(3T, 2) as the triangles run."""
+    return np.asarray(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2))
+
+
+def turned_edges(triangles: IntArray) -> int:
+    """How many edges lie between two faces that look to opposite sides."""
+    ends = directed_edges(triangles).astype(np.int64)
+    return len(ends) - len(np.unique(ends[:, 0] << 32 | ends[:, 1]))
+
+
 def unique_edges(triangles: IntArray) -> IntArray:
     """(E, 2) vertex pairs, smaller vertex first, sorted."""
     return counted_edges(triangles)[0]

@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from . import air
 from .arrays import Array, FloatArray, IntArray
-from .enclosure import turned_edges
 from .error import SceneError
 from .limits import require_number, require_numbers
 from .material import Material
+from .mesh import turned_edges
 from .shape import Shape
 
 SolverName = Literal["ndb", "pd_ipc"]

@@ -200,7 +200,7 @@ def test_bodies_go_where_they_are_told_and_push_the_cloth():
 
 def test_pins_and_spaces_move_too(tmp_path):
     scene = preview(full_scene())
-    scene = replace(scene, cloths=(scene.cloths[0], replace(scene.cloths[1], key="curtain")))
+    scene = replace(scene, cloths=(scene.cloths[0], replace(scene.cloths[1], key="curtain", pin_strength=1.0)))
     live = Live(scene, cpu)
     pins = scene.cloths[1].pins
     assert isinstance(pins, Pins)
