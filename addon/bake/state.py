@@ -114,7 +114,9 @@ class BakeState:
             case Phase.STARTING:
                 return "Starting the solver"
             case Phase.RUNNING:
-                return f"{self.done} / {self.frames} frames" + (f", {self.working}" if self.working else "")
+                if self.working:
+                    return f"{self.done} / {self.frames}, {self.working.partition(': ')[2]}"
+                return f"{self.done} / {self.frames} frames"
             case Phase.PAUSED:
                 return f"Paused: {self.done} / {self.frames} frames"
             case Phase.CANCELLING:

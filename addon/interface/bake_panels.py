@@ -111,7 +111,8 @@ def _draw_buttons(layout: bpy.types.UILayout, context: bpy.types.Context, whole:
 
 def draw_progress(layout: bpy.types.UILayout, state: BakeState) -> None:
     row = layout.row(align=True)
-    row.progress(factor=state.share, text=f"{state.headline}  {session.remaining_text()}".strip())
+    left = "" if state.working else session.remaining_text()  # there is room for one of them
+    row.progress(factor=state.share, text=f"{state.headline}  {left}".strip())
     paused = state.phase is Phase.PAUSED
     row.operator("taffeta.pause", text="", icon="PLAY" if paused else "PAUSE")
     row.operator("taffeta.cancel", text="", icon="X")
