@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from .contact.tangles import tangles
 from .scene.arrays import Array, IntArray
-from .scene.scene import Scene
+from .scene.scene import Cloth, Scene
 from .scene.seams import mean_of, welded
 from .scene_space import surface_of
 
@@ -27,10 +27,12 @@ class Sewing:
     """What of a scene's seams is closed. `scene` is the one to simulate."""
 
     def __init__(self, scene: Scene) -> None:
-        """scene: with its seams open."""
+        """scene: with its seams open, but where both ends of a thread begin in one place."""
         self.original = self.scene = scene
         self.done = np.zeros(sum(len(c.seams) for c in scene.cloths if c.seams is not None), bool)  #: (S,) of all
         self.vertex_of: list[IntArray] = [np.arange(len(cloth.positions), dtype=np.int32) for cloth in scene.cloths]
+        closed = [(places[:, 0] == places[:, 1]).all(axis=1) for places in map(_ends, scene.cloths)]
+        self.weld(np.concatenate(closed))
 
     def weld(self, done: npt.NDArray[np.bool_]) -> None:
         """These threads (S,) are closed."""
@@ -93,3 +95,8 @@ class Sewing:
     def joined(self, values: Sequence[Array]) -> list[Array]:
         """(N′, …) of each cloth that is simulated, from the original ones."""
         return [mean_of(of, vertices) for of, vertices in zip(values, self.vertex_of, strict=True)]
+
+
+def _ends(cloth: Cloth) -> Array:
+    """(S, 2, 3) where the threads of a cloth begin, m."""
+    return cloth.positions[np.zeros((0, 2), np.int32) if cloth.seams is None else cloth.seams]

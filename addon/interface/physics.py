@@ -67,9 +67,7 @@ class TAFFETA_PT_stiffness(ClothPanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, cloth = property_column(self), context.object.taffeta.cloth
-        for name in ("stretch_warp", "stretch_weft", "shear", "softening"):
-            layout.prop(cloth, name)
+        draw_numbers(self, context, "stretch_warp", "stretch_weft", "shear", "softening")
 
 
 class TAFFETA_PT_damping(ClothPanel, bpy.types.Panel):
@@ -78,9 +76,7 @@ class TAFFETA_PT_damping(ClothPanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, cloth = property_column(self), context.object.taffeta.cloth
-        for name in ("stretch_damping", "shear_damping", "bend_damping", "velocity_damping"):
-            layout.prop(cloth, name)
+        draw_numbers(self, context, "stretch_damping", "shear_damping", "bend_damping", "velocity_damping")
 
 
 class TAFFETA_PT_plasticity(ClothPanel, bpy.types.Panel):
@@ -89,9 +85,7 @@ class TAFFETA_PT_plasticity(ClothPanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, cloth = property_column(self), context.object.taffeta.cloth
-        for name in ("stretch_yield", "bend_yield"):
-            layout.prop(cloth, name)
+        draw_numbers(self, context, "stretch_yield", "bend_yield")
 
 
 class TAFFETA_PT_shape(ClothPanel, bpy.types.Panel):
@@ -138,9 +132,7 @@ class TAFFETA_PT_pressure(ClothPanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, cloth = property_column(self), context.object.taffeta.cloth
-        for name in ("pressure", "ambient_pressure", "target_volume", "fluid_density", "pressure_factor"):
-            layout.prop(cloth, name)
+        draw_numbers(self, context, "pressure", "ambient_pressure", "target_volume", "fluid_density", "pressure_factor")
 
 
 class TAFFETA_PT_painted(ClothPanel, bpy.types.Panel):
@@ -169,10 +161,7 @@ class TAFFETA_PT_collisions(ClothPanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, cloth = property_column(self), context.object.taffeta.cloth
-        layout.prop(cloth, "thickness_shown")
-        layout.prop(cloth, "friction")
-        layout.prop(cloth, "self_collision")
+        draw_numbers(self, context, "thickness_shown", "friction", "self_collision")
 
 
 class TAFFETA_PT_field_weights(ClothPanel, bpy.types.Panel):
@@ -222,6 +211,13 @@ def property_column(panel: bpy.types.Panel) -> bpy.types.UILayout:
     dot to set one."""
     panel.layout.use_property_split = True
     return panel.layout.column()
+
+
+def draw_numbers(panel: bpy.types.Panel, context: bpy.types.Context, *names: str) -> None:
+    """Properties of the cloth by name, one below the other."""
+    layout = property_column(panel)
+    for name in names:
+        layout.prop(context.object.taffeta.cloth, name)
 
 
 def message(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: str) -> None:

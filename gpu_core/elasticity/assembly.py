@@ -36,7 +36,6 @@ class Assembly:
     mass: Array  #: (N,) kg
     free: Array  #: (N,) 1 = moves by itself, 0 = hard pin
     pin_stiffness: Array  #: (N,) of soft pins, N/m
-    drag: Array  #: (N,) ½ρ_a C / areal density, 1/m
     parts: dict[str, Any]  #: the energies' data, by their names (energies.py)
     of_cloths: dict[str, list[Any]]  #: the same of each cloth, by the energies' names
     hessian: sparse.csr_array  #: (N, N) M/h² + Σ w AᵀA: the free–free block, with ones on the pinned diagonal
@@ -88,7 +87,6 @@ def assemble(
         mass=mass,
         free=free,
         pin_stiffness=pin_stiffness,
-        drag=drag(cloths),
         parts=parts,
         of_cloths=of_cloths,
         hessian=_eliminate(varying + constant, free),

@@ -40,7 +40,7 @@ FLAT = 2.5e-5  #: bulge of the vertices around an edge, relative to its length, 
 
 class Bending(NamedTuple):
     rows: sparse.csr_array  #: (R, N) K, each row sums to 0
-    area: npt.NDArray[np.float64]  #: (R,) that D is divided by, m²
+    area: npt.NDArray[np.float64]  #: (R,) that D is divided by, m²; infinite where pins hold the row
     stiffness: npt.NDArray[np.float64]  #: (R,) of D and of yarns that do not slide
     rubbing: npt.NDArray[np.float64]  #: (R,) share of those yarns in it
     plate: npt.NDArray[np.int32]  #: (R,) in ascending order; rows of one plate have one curvature between them
@@ -309,7 +309,7 @@ def _plate_rows(
         held[cloth.pins.vertices] = hard
     clamped, shape = held[cloth.triangles].all(axis=1), cloth.rest_positions
     found = plate_rows(cloth.patterns, cloth.triangles, len(cloth.positions), clamped, shape)
-    area = corner_areas(cloth.patterns)
+    area = np.where(clamped, np.inf, corner_areas(cloth.patterns))  # what pins hold bears nothing
     return found.rows, area[found.triangle], found.hinge, found.triangle
 
 

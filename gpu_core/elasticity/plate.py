@@ -35,7 +35,8 @@ def plate_rows(
     corners: Array, triangles: IntArray, vertices: int, held: npt.NDArray[np.bool_], shape: Array | None = None
 ) -> PlateRows:
     """corners: (T, 3, 3) of the triangles at rest, m. vertices: N. held: (T,) triangles with three hard pins: their
-    edges take their slope. shape: (N, 3) m, tells which triangles bend at an edge that has more than two."""
+    edges take their slope. They have rows all the same, which are to bear nothing, so that rows are no others when pins
+    let go. shape: (N, 3) m, tells which triangles bend at an edge that has more than two."""
     found = hinges(triangles, shape)
     size = _triangle_sizes(corners)
     edge = _edge_of_corner(triangles, found)
@@ -43,14 +44,14 @@ def plate_rows(
     factor, order = _factors(size, edge.hinge)
     count = len(triangles)
     kept = np.take_along_axis(edge.hinge, order, axis=1) >= 0  # a border edge's slope minimises: its row is zero
-    kept &= ~held[:, None]
     row = np.repeat(np.arange(3 * count), 3)
     column = np.repeat(3 * np.arange(count)[:, None] + order, 3, axis=0)
     combine = sparse.coo_array((factor.ravel(), (row, column.ravel())), shape=(3 * count, 3 * count)).tocsr()
+    triangle = np.nonzero(kept)[0].astype(np.int32)
     rows = (combine[np.flatnonzero(kept.ravel())] @ slopes).tocsr()
     rows.eliminate_zeros()
     owner = np.take_along_axis(edge.hinge, order, axis=1)[kept]
-    return PlateRows(rows, np.nonzero(kept)[0].astype(np.int32), found.corners[owner, :2])
+    return PlateRows(rows, triangle, found.corners[owner, :2])
 
 
 class _Sizes(NamedTuple):

@@ -135,23 +135,26 @@ def _flattest(
     """(E, 2) the triangle sides that make hinges. order: of the sides by edge; shared: one has the edge of the next."""
     pairs: list[tuple[int, int]] = []
     for sides in np.split(order, np.flatnonzero(~shared) + 1):
-        left = sides.tolist()
-        if len(left) > 2 and shape is not None:
-            start, end = shape[ends[left[0]]].astype(np.float64)
-            along = (end - start) / max(float(np.linalg.norm(end - start)), 1e-30)
-            away = shape[opposite[left]] - start
-            away = away - np.outer(away @ along, along)
-            away /= np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-30)
-            cosine = away @ away.T
-            while len(left) > 1:
-                rows = [sides.tolist().index(side) for side in left]
-                least = cosine[np.ix_(rows, rows)] + 3.0 * np.tri(len(rows))
-                i, j = np.unravel_index(int(np.argmin(least)), least.shape)
-                pairs.append((left[i], left[j]))
-                left = [side for k, side in enumerate(left) if k not in (i, j)]
-        else:
-            pairs += [(left[k], left[k + 1]) for k in range(0, len(left) - 1, 2)]
+        if len(sides) == 2 or shape is None:
+            pairs += zip(sides[:-1:2].tolist(), sides[1::2].tolist(), strict=True)
+        elif len(sides) > 2:
+            cosine = _cosines(shape[ends[sides[0]]], shape[opposite[sides]])
+            cosine[np.tri(len(sides), dtype=bool)] = np.inf  # each pair once
+            for _ in range(len(sides) // 2):
+                pair = np.unravel_index(int(np.argmin(cosine)), cosine.shape)
+                pairs.append((int(sides[pair[0]]), int(sides[pair[1]])))
+                cosine[pair, :] = cosine[:, pair] = np.inf
     return np.array(pairs, np.int64).reshape(-1, 2)
+
+
+def _cosines(edge: npt.NDArray[np.floating], corners: npt.NDArray[np.floating]) -> npt.NDArray[np.float64]:
+    """(K, K) between the faces on an edge (2, 3) whose third corners are (K, 3): −1 is flat."""
+    start, end = edge.astype(np.float64)
+    along = (end - start) / max(float(np.linalg.norm(end - start)), 1e-30)
+    away = corners.astype(np.float64) - start
+    away = away - np.outer(away @ along, along)
+    away /= np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-30)
+    return np.asarray(away @ away.T)
 
 
 def triangle_areas(positions: npt.NDArray[np.floating], triangles: IntArray) -> npt.NDArray[np.float64]:

@@ -60,7 +60,7 @@ class Air:
         self.acceleration, self.pushed = (xp.zeros((count, 4), xp.float32) for _ in range(2))  #: (N, 4) after `push`
 
     def renew(self, moment: Moment, drag: Array) -> None:
-        """Take the numbers of a moment. drag: (N,) as `Assembly.drag`, 1/m."""
+        """Take the numbers of a moment. drag: (N,) as `assembly.drag` has it, 1/m."""
         array, cloths = self.backend.array, moment.cloths
         self.blows = blows(moment.fields, cloths)
         self._lightness[:], self._drag[:] = array(lightness(cloths)), array(drag)

@@ -68,7 +68,7 @@ class Elastic:
         self._filled = assembly.of_cloths[PressureEnergy.name]
         self.membrane.hardest_excess = choices.hardening * strain_excess
         self.inertia, self.free = backend.array(assembly.mass / step**2), backend.array(assembly.free)
-        self.drag, self._air = backend.array(assembly.drag), air
+        self.drag, self._air = backend.xp.zeros(assembly.vertices, backend.xp.float32), air  #: 1/m, see `surround`
         self._pinned = backend.array(assembly.pin_stiffness)
         self.pin_stiffness = self._pinned.copy()
         self._pulls = backend.xp.zeros_like(self._pinned)

@@ -89,3 +89,23 @@ def test_a_strength_that_does_not_change_is_the_weight_of_soft_pins():
     weak = replace(cloth, keys={}, pin_strength=0.25)
     one, other = (frames_of(replace(whole, cloths=(item,))) for item in (soft, weak))
     assert np.array_equal(one, other)
+
+
+def test_where_pins_held_whole_faces_what_the_cloth_has_taken_on_stays_with_its_rows():
+    """Rows of bending that three pins hold are no others when they let go: creases and yarns are of these rows."""
+    scene = cape(LET_GO)
+    (cloth,) = scene.cloths
+    held = np.flatnonzero(cloth.positions[:, 2] > 0.12).astype(np.int32)
+    fabric = replace(cloth.material, bend_yield=5.0, bend_friction=5e-4, stretch_yield=1e-3)
+    waves = 0.5 * np.sin(80.0 * cloth.positions[:, 2:]) * [0.0, 1.0, 0.0]  # m/s
+    cloth = replace(cloth, material=fabric, pins=Pins(held, cloth.positions[held][None]), velocities=waves)
+    simulator = Simulator(replace(scene, cloths=(cloth,)), cpu)
+    states = []
+    for _ in range(FRAMES - 1):
+        simulator.advance_frame()
+        states.append(simulator.state())
+    before, after = (states[frame - 2]["creases"] for frame in (RELEASE - 1, RELEASE))
+    assert before.shape == after.shape
+    creased = np.linalg.norm(before, axis=1) > 0.1 * np.linalg.norm(before, axis=1).max()
+    assert np.linalg.norm(before, axis=1).max() > 0.0
+    assert np.linalg.norm(after[creased] - before[creased]) < 0.5 * np.linalg.norm(before[creased])

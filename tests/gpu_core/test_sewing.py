@@ -154,3 +154,17 @@ def test_threads_between_corners_of_one_face_stay_threads():
     cloth = Cloth("Sheet", triangles, rest, rest, seams=np.array([[0, 1], [3, 12]], np.int32))
     done = welded(cloth, np.ones(2, bool), np.zeros(2, bool)).done
     assert done.tolist() == [False, True]
+
+
+def test_threads_whose_ends_begin_in_one_place_are_closed_from_the_start(baked):
+    """As after Bake from Current, or a frozen start: both sides of a seam lie in one place, which is no crossing."""
+    simulator, frames = baked
+    (cloth,) = simulator.scene.cloths
+    again = Simulator(replace(simulator.scene, cloths=(replace(cloth, positions=frames[-1][0]),)), cpu)
+    assert again._sewing.done.all()
+    assert again.warnings == []
+    for _ in range(3):
+        report = again.advance_frame()
+        assert (report.tangled, report.faults) == (0, [])
+        x = again.positions()[0]
+        assert np.array_equal(x[cloth.seams[:, 0]], x[cloth.seams[:, 1]])
