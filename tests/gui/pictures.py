@@ -47,6 +47,7 @@ def show_all(window: Window) -> None:
     """The sample at the end of a bake, and every panel of its cloth open."""
     window.do("bpy.context.preferences.system.use_region_overlap = False")
     window.do("open_panels()")
+    window.do("make_room()")
     drape = open_drape(window, save_sample(window).parent)
     window.click("bpy.ops.taffeta.bake()")
     headline = drape.until_over()
