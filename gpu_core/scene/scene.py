@@ -19,7 +19,7 @@ from .arrays import Array, FloatArray, IntArray
 from .error import SceneError
 from .limits import require_number, require_numbers
 from .material import Material
-from .mesh import turned_edges
+from .mesh import counted_edges, turned_edges
 from .shape import Shape
 
 SolverName = Literal["ndb", "pd_ipc"]
@@ -392,6 +392,10 @@ def _refuse_turned_faces(cloth: Cloth) -> None:
     loads = ("pressure", "ambient_pressure", "fluid_density")
     if not any(cloth.numbers[name] != 0.0 or name in cloth.keys for name in loads):
         return
+    many = int((counted_edges(cloth.triangles)[1] > 2).sum())
+    if many:
+        problem = f"{many} edges have more than two faces, so pressure has no inside"
+        raise SceneError(cloth.name, problem, "Separate what is sewn on: Mesh > Separate, or set the pressure to 0")
     count = turned_edges(cloth.triangles)
     if count:
         raise SceneError(

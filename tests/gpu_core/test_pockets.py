@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import ipctk
 import numpy as np
 import pytest
@@ -11,7 +13,8 @@ from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.check.scene_check import check_frame
 from taffeta.gpu_core.elasticity.assembly import assemble
 from taffeta.gpu_core.scene.mesh import counted_edges, edge_sides, hinges, unique_edges
-from taffeta.gpu_core.scene.scene import Cloth
+from taffeta.gpu_core.scene.scene import Cloth, SceneError
+from taffeta.gpu_core.scene.shape import Shape
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.tests.gpu_core.small_scene import pocket
 
@@ -69,3 +72,10 @@ def test_jeans_with_a_pocket_hang_free_of_intersections(side):
         assert check_frame(scene, frame, [x.astype(np.float32)]) == []
         assert not ipctk.has_intersections(mesh, x)
     assert np.ptp(x[:, 1]) > 0.03  # it folds
+
+
+def test_pressure_is_refused_where_three_faces_leave_no_inside():
+    scene = pocket(7, 2)
+    pressed = replace(scene.cloths[0], shape=Shape(pressure=20.0))
+    with pytest.raises(SceneError, match="edges have more than two faces, so pressure has no inside"):
+        replace(scene, cloths=(pressed,)).validate()
