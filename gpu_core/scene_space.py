@@ -246,11 +246,13 @@ def surface_of(scene: Scene) -> Surface:
     counts = np.array([count for _, count in objects])
     first = np.concatenate([[0], np.cumsum(counts)])
     triangles = np.concatenate([item.triangles + at for (item, _), at in zip(objects, first, strict=False)])
+    cords = [cloth.cords.ends + at for cloth, at in zip(scene.cloths, first, strict=False) if cloth.cords]
     return Surface(
         int(first[-1]),
         triangles.astype(np.int32),
         sum(len(c.triangles) for c in scene.cloths),
         np.repeat(np.arange(len(objects)), counts).astype(np.int32),
+        np.concatenate([np.zeros((0, 2), np.int32), *cords]).astype(np.int32),
     )
 
 

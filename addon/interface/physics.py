@@ -10,6 +10,8 @@ import bpy
 from ...gpu_core.scene.air import WEIGHTS
 from ..scene import painted, pattern, rest_key
 from ..scene.bodies import carries
+from ..scene.loose import cords
+from ..scene.sampled import CORDS
 from .fabric_presets import TAFFETA_PT_fabric_presets
 from .paint_operators import LAYER
 
@@ -126,6 +128,19 @@ class TAFFETA_PT_sewing(ClothPanel, bpy.types.Panel):
         layout.prop(cloth, "sewing_force")
 
 
+class TAFFETA_PT_cords(ClothPanel, bpy.types.Panel):
+    bl_label = "Cords"
+    bl_parent_id = "TAFFETA_PT_shape"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, item = property_column(self), context.object
+        layout.active = cords(item)
+        for name in CORDS:
+            label = item.taffeta.cloth.bl_rna.properties[name].name
+            layout.prop(item.taffeta.cloth, name, text=label.removeprefix("Cord "))
+
+
 class TAFFETA_PT_pressure(ClothPanel, bpy.types.Panel):
     bl_label = "Pressure"
     bl_parent_id = "TAFFETA_PT_shape"
@@ -197,6 +212,7 @@ CLASSES = (
     TAFFETA_PT_plasticity,
     TAFFETA_PT_shape,
     TAFFETA_PT_sewing,
+    TAFFETA_PT_cords,
     TAFFETA_PT_pressure,
     TAFFETA_PT_collisions,
     TAFFETA_PT_painted,

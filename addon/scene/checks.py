@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import bpy
-import numpy as np
 
 from . import fields, keyed, modifier, painted, pattern, rest_key, retiming
-from . import mesh as mesh_arrays
 from .bodies import carries
 from .gather import Members
+from .loose import loose
 from .render_settings import differs
 
 FEW = 16  #: vertices; a sheet of fewer has nothing to fold with
@@ -132,15 +131,17 @@ def _instances(item: bpy.types.Object) -> bool:
 
 
 def _of_mesh(cloth: bpy.types.Object) -> Iterator[Trouble]:
-    vertices, edges = loose(cloth.data)
-    if vertices:
-        text = f"{vertices} loose {'vertex stays' if vertices == 1 else 'vertices stay'} where they are"
+    found, sewing = loose(cloth.data), cloth.taffeta.cloth.sewing
+    if found.vertices:
+        text = f"{found.vertices} loose {'vertex stays' if found.vertices == 1 else 'vertices stay'} where they are"
         yield Trouble(cloth.name, text, "LOOSE", True)
-    if edges and not cloth.taffeta.cloth.sewing:
-        text = f"{edges} {'edge has' if edges == 1 else 'edges have'} no face"
-        yield Trouble(cloth.name, f"{text}: Sewing is off", "SEW", True)
-    if cloth.taffeta.cloth.sewing and not edges:
-        yield Trouble(cloth.name, "Sewing is on, but every edge has a face", notice=True)
+    if found.between and not sewing:
+        text = "1 edge without a face is a cord"
+        if found.between > 1:
+            text = f"{found.between} edges without a face are cords"
+        yield Trouble(cloth.name, f"{text}: Sewing is off", "SEW", notice=True)
+    if sewing and not found.between:
+        yield Trouble(cloth.name, "Sewing is on, but no thread joins vertices of faces", notice=True)
     if len(cloth.data.vertices) < FEW and not any(
         entry.type not in modifier.KEEPS_VERTICES for entry in cloth.modifiers
     ):
@@ -165,32 +166,6 @@ def _look(scene: bpy.types.Scene) -> Iterator[Trouble]:
         if item.collision is not None and item.collision.use and item.taffeta.role == "NONE":
             text = "Blender's Collision does not stop this cloth"
             yield Trouble(item.name, text, "COLLIDER", True)
-
-
-_loose: dict[tuple[int, ...], tuple[int, int]] = {}
-
-
-def loose(mesh: bpy.types.Mesh) -> tuple[int, int]:
-    """(vertices that no face and no edge has, edges that no face has). Counted anew only where the mesh has others."""
-    key = mesh.session_uid, len(mesh.vertices), len(mesh.edges), len(mesh.polygons), len(mesh.loops)
-    if key not in _loose:
-        if len(_loose) > 1000:
-            _loose.clear()
-        _loose[key] = _count(mesh)
-    return _loose[key]
-
-
-def _count(mesh: bpy.types.Mesh) -> tuple[int, int]:
-    ends = np.empty(2 * len(mesh.edges), np.int32)
-    mesh.edges.foreach_get("vertices", ends)
-    of_faces = np.empty(len(mesh.loops), np.int32)
-    mesh.loops.foreach_get("edge_index", of_faces)
-    used = np.zeros(len(mesh.vertices), bool)
-    used[ends] = True
-    used[mesh_arrays.faces(mesh)[1]] = True
-    in_face = np.zeros(len(mesh.edges), bool)
-    in_face[of_faces] = True
-    return int((~used).sum()), int((~in_face).sum())
 
 
 def _last(path: str) -> str:

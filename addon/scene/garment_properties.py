@@ -7,6 +7,7 @@ import bpy
 from bpy.props import BoolProperty, FloatProperty, StringProperty
 
 from ...gpu_core.scene.scene import Cloth
+from .painted import SHRINK
 from .shown import KEYED, UNKEYED, shown_length
 
 
@@ -51,6 +52,35 @@ def properties() -> dict[str, bpy.props._PropertyDeferred]:
             precision=2,
             step=10,
             options=KEYED,
+        ),
+        "cord_stiffness": FloatProperty(
+            name="Cord Stiffness (N)",
+            description="What a cord, an edge without a face, pulls with at twice its length: 20 for an elastic band, "
+            "500 for a string",
+            default=Cloth.cord_stiffness,
+            min=1.0e-3,
+            soft_min=1.0,
+            soft_max=2000.0,
+            precision=1,
+            step=1000,
+            options=KEYED,
+        ),
+        "cord_density": FloatProperty(
+            name="Cord Density (kg/m)",
+            description="Mass of a metre of cord",
+            default=Cloth.cord_density,
+            min=1.0e-5,
+            soft_max=0.05,
+            precision=4,
+            step=0.1,
+            options=KEYED,
+        ),
+        "cord_shrink": FloatProperty(
+            name="Cord Shrink",
+            description="Share of the cords' lengths that is taken away; with keys a drawstring is pulled tight",
+            default=Cloth.cord_shrink,
+            options=KEYED,
+            **SHRINK,
         ),
         "pattern_map": StringProperty(
             name="Pattern UV Map",

@@ -64,8 +64,7 @@ def after_cache(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
 
 def loose(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     def remove(mesh: bmesh.types.BMesh) -> None:
-        bmesh.ops.delete(mesh, geom=[edge for edge in mesh.edges if not edge.link_faces], context="EDGES")
-        bmesh.ops.delete(mesh, geom=[vertex for vertex in mesh.verts if not vertex.link_faces], context="VERTS")
+        bmesh.ops.delete(mesh, geom=[vertex for vertex in mesh.verts if not vertex.link_edges], context="VERTS")
 
     _edit(item, remove)
 
@@ -103,7 +102,7 @@ MENDS: dict[str, tuple[str, Callable[[bpy.types.Scene, bpy.types.Object], None]]
     "COLLIDER": ("Make Collider", collider),
     "BLENDER_CLOTH": ("Remove Blender's Cloth", blender_cloth),
     "AFTER_CACHE": ("Move behind the Cache", after_cache),
-    "LOOSE": ("Delete Loose Parts", loose),
+    "LOOSE": ("Delete Loose Vertices", loose),
     "SUBDIVIDE": ("Subdivide", subdivide),
 }
 

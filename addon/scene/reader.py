@@ -13,14 +13,15 @@ import numpy as np
 from ...gpu_core.files.frame_spool import FrameSeries, FrameSpool
 from ...gpu_core.scene.air import WEIGHTS, FieldWeights
 from ...gpu_core.scene.arrays import Array, FloatArray, IntArray
-from ...gpu_core.scene.scene import Cloth, Collider, Material, Painted, Pins, SceneError, Settings
+from ...gpu_core.scene.mesh import edge_lengths
+from ...gpu_core.scene.scene import Cloth, Collider, Cords, Material, Painted, Pins, SceneError, Settings
 from ...gpu_core.scene.shape import Shape
-from . import frozen_shape, modifier, painted, pattern, rest_key, triangulation
+from . import frozen_shape, loose, modifier, painted, pattern, rest_key, triangulation
 from . import mesh as mesh_arrays
 from .bodies import Body
 from .cuts import Cuts
 from .painted import PAINTED, Weights
-from .sampled import SURFACE, Samples, number, of_cloth
+from .sampled import CORDS, SURFACE, Samples, number, of_cloth
 
 
 class Reader(ABC):
@@ -109,7 +110,7 @@ class ClothReader(Reader):
             known = None if corners is None else (triangles, corners)
         self.triangles = _facing_out(triangles, matrix)
         self.pattern = None if known is None else pattern.ordered(*known, self.triangles)
-        self.seams = mesh_arrays.loose_edges(mesh) if self.item.taffeta.cloth.sewing else None
+        self.seams, self.cords = loose.split(self.item, mesh)
         weights = Weights(self.item, self.item.evaluated_get(depsgraph), mesh)
         self.pinned, self.pin_weights = self._pin_group(weights)
         self.paint = {
@@ -154,6 +155,8 @@ class ClothReader(Reader):
             seams=self.seams,
             sewing_time=number(self.item.taffeta.cloth.sewing_time),
             sewing_force=numbers.get("sewing_force", Cloth.sewing_force),
+            cords=None if self.cords is None else Cords(self.cords, edge_lengths(self.rest, self.cords)),
+            **{name: numbers[name] for name in CORDS if name in numbers},
             pins=pins,
             pin_strength=numbers["pin_strength"],
             thickness=numbers["thickness"],

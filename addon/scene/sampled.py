@@ -14,8 +14,10 @@ from ...gpu_core.scene.air import WEIGHTS
 from ...gpu_core.scene.arrays import Array
 from ...gpu_core.scene.scene import Keys, Material
 from ...gpu_core.scene.shape import Shape
+from .loose import cords
 from .painted import groups
 
+CORDS = ("cord_stiffness", "cord_density", "cord_shrink")
 SURFACE = ("friction", "thickness")  #: the numbers of a collider
 
 
@@ -27,8 +29,8 @@ def number(value: float) -> float:
 def of_cloth(item: bpy.types.Object) -> tuple[str, ...]:
     """The numbers that a cloth has now: what paint leads to counts where there is paint."""
     sewing = ("sewing_force",) if item.taffeta.cloth.sewing else ()
-    own = (*Material.__dataclass_fields__, *Shape.__dataclass_fields__, "thickness", "pin_strength", *sewing, *WEIGHTS)
-    return (*own, *(f"{name}_max" for name in groups(item)))
+    own = (*Material.__dataclass_fields__, *Shape.__dataclass_fields__, "thickness", "pin_strength", *WEIGHTS)
+    return (*own, *sewing, *(CORDS if cords(item) else ()), *(f"{name}_max" for name in groups(item)))
 
 
 def gravity(scene: bpy.types.Scene) -> tuple[float, float, float]:

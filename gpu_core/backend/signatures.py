@@ -25,7 +25,7 @@ KERNELS = Path(__file__).resolve().parent.parent / "kernels"
 HEADERS = (
     "membrane.h",
     "bending.h",
-    "seam.h",
+    "threads.h",
     "plasticity.h",
     "pressure.h",
     "motion.h",

@@ -60,9 +60,10 @@ class MeshCheck:
         triangles: Sequence[npt.NDArray[np.integer]],
         cloths: int,
         seams: Sequence[npt.NDArray[np.integer]] = (),
+        cords: Sequence[npt.NDArray[np.integer]] = (),
     ) -> None:
         """sizes: vertices of each object. triangles: (T, 3) of each, by its own vertices. cloths: so many are cloth.
-        seams: (S, 2) of each of the first objects, by its own vertices."""
+        seams, cords: (S, 2) of each of the first objects, by its own vertices; a cord is an edge without a triangle."""
         self.names = list(names)
         self.vertex_start = np.cumsum([0, *sizes])
         self.triangle_start = np.cumsum([0, *(len(entry) for entry in triangles)])
@@ -71,9 +72,14 @@ class MeshCheck:
         self.triangles = np.concatenate(
             [np.asarray(entry, np.int64).reshape(-1, 3) + start for entry, start in zip(triangles, starts, strict=True)]
         )
-        self.edges = unique_edges(self.triangles)
-        ends = [np.asarray(entry, np.int64).reshape(-1, 2) + start for entry, start in zip(seams, starts, strict=False)]
-        self.seams = np.concatenate([np.zeros((0, 2), np.int64), *ends])
+        self.seams, self.cords = (
+            np.concatenate(
+                [np.zeros((0, 2), np.int64)]
+                + [np.asarray(ends, np.int64).reshape(-1, 2) + at for ends, at in zip(of, starts, strict=False)]
+            )
+            for of in (seams, cords)
+        )
+        self.edges = np.concatenate([unique_edges(self.triangles), self.cords])
 
     def findings(self, frame: int, vertices: Array) -> list[Finding]:
         """Every edge against every triangle, but bodies among themselves. vertices: (V, 3) of all, world, m.
@@ -83,8 +89,9 @@ class MeshCheck:
         triangles, edges = self.triangles, self.edges
         closed = self.seams[(vertices[self.seams[:, 0]] == vertices[self.seams[:, 1]]).all(axis=1)]
         if len(closed):
-            triangles = _first_of(closed, len(vertices))[triangles]
-            edges = unique_edges(triangles)
+            first = _first_of(closed, len(vertices))
+            triangles = first[triangles]
+            edges = np.concatenate([unique_edges(triangles), first[self.cords]])
         pairs = intersections(vertices, triangles, edges, self.collider_start)
         return [self._finding(frame, vertices, edges[edge], int(triangle)) for edge, triangle in pairs]
 
@@ -121,6 +128,7 @@ class SceneCheck(MeshCheck):
         super().__init__(
             [entry.name for entry in objects], sizes, [entry.triangles for entry in objects], len(scene.cloths),
             [np.zeros((0, 2), int) if cloth.seams is None else cloth.seams for cloth in scene.cloths],
+            [np.zeros((0, 2), int) if cloth.cords is None else cloth.cords.ends for cloth in scene.cloths],
         )  # fmt: skip
 
     def cached_findings(self, frame: int, cached: Sequence[npt.NDArray[np.float32]]) -> list[Finding]:

@@ -66,7 +66,7 @@ class BroadPhase:
         self.backend, self.vertices, self.depths = backend, surface.vertices, found.depths
         self.vertex_corners = integers(found.vertices.entries)
         self.edge_corners = integers(found.edge_corners[found.edges.entries])
-        self.triangle_corners = integers(surface.triangles[found.triangles.entries])
+        self.triangle_corners = integers(found.corners[found.triangles.entries])
         self.object, self.ignore = integers(surface.object), integers(~self_collision)
         tables = {
             "vertex_start": found.vertices.start,

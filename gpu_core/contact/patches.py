@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..scene.arrays import IntArray
-from ..scene.mesh import Incidence, incidence, unique_edges
+from ..scene.mesh import Incidence, incidence, unique_edges, with_cords
 
 PATCH_SIZE = 8  #: most triangles of a patch
 
@@ -21,14 +21,26 @@ class Surface(NamedTuple):
     triangles: IntArray  #: (T, 3)
     cloth_triangles: int  #: how many of them are cloth
     object: IntArray  #: (V,) which object a vertex belongs to
+    cords: IntArray = np.zeros((0, 2), np.int32)  #: (C, 2) edges of cloth without a triangle
+
+    @property
+    def edges(self) -> IntArray:
+        """(E, 2) smaller vertex first, sorted."""
+        return with_cords(unique_edges(self.triangles), self.cords)
+
+    @property
+    def cloth_vertices(self) -> int:
+        ends = self.triangles[: self.cloth_triangles].max(initial=-1), self.cords.max(initial=-1)
+        return 1 + int(max(ends))
 
 
 class Patches(NamedTuple):
     """Every triangle, edge and vertex belongs to exactly one patch. Rows of the tables are patches."""
 
-    triangles: Incidence
+    triangles: Incidence  #: a cord counts as one, which comes after all others
     edges: Incidence
     vertices: Incidence
+    corners: IntArray  #: (T + C, 3) of those triangles; a cord's third is its second
     edge_corners: IntArray  #: (E, 2)
     depths: tuple[int, ...]  #: of the trees: cloth, colliders (where there are any)
 
@@ -38,9 +50,11 @@ def patches(surface: Surface, positions: npt.NDArray[np.floating]) -> Patches:
 
     positions: (V, 3) where the scene starts.
     """
-    groups = [np.arange(surface.cloth_triangles), np.arange(surface.cloth_triangles, len(surface.triangles))]
+    corners, colliders = np.concatenate([surface.triangles, surface.cords[:, [0, 1, 1]]]), len(surface.triangles)
+    cloth = np.append(np.arange(surface.cloth_triangles), np.arange(colliders, len(corners)))
+    groups = [cloth, np.arange(surface.cloth_triangles, colliders)]
     order, starts, depths, count = [], [np.zeros(1, np.int64)], [], 0
-    centres = positions[surface.triangles].mean(axis=1)
+    centres = positions[corners].mean(axis=1)
     for group in groups:
         if len(group) == 0:
             continue
@@ -50,20 +64,23 @@ def patches(surface: Surface, positions: npt.NDArray[np.floating]) -> Patches:
         count += len(group)
         depths.append(depth)
     triangle_order, start = np.concatenate(order), np.concatenate(starts)
-    owner = np.empty(len(surface.triangles), np.int32)
+    owner = np.empty(len(corners), np.int32)
     owner[triangle_order] = np.repeat(np.arange(len(start) - 1), np.diff(start))
 
-    edges = unique_edges(surface.triangles)
+    edges = surface.edges
     edge_key = edges[:, 0].astype(np.int64) * surface.vertices + edges[:, 1]
-    sides = np.sort(surface.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1).astype(np.int64)
+    of_triangles = surface.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
+    sides = np.sort(np.concatenate([of_triangles, surface.cords]), axis=1).astype(np.int64)
+    side_owner = np.append(np.repeat(owner[:colliders], 3), owner[colliders:])
     edge_of_side = np.searchsorted(edge_key, sides[:, 0] * surface.vertices + sides[:, 1])
-    edge_owner = _smallest_owner(edge_of_side, np.repeat(owner, 3), len(edges))
-    vertex_owner = _smallest_owner(surface.triangles.ravel(), np.repeat(owner, 3), surface.vertices)
+    edge_owner = _smallest_owner(edge_of_side, side_owner, len(edges))
+    vertex_owner = _smallest_owner(corners.ravel(), np.repeat(owner, 3), surface.vertices)
     rows = len(start) - 1
     return Patches(
         Incidence(start.astype(np.int32), triangle_order.astype(np.int32)),
         incidence(edge_owner, rows),
         _owned(vertex_owner, rows),
+        corners,
         edges,
         tuple(depths),
     )

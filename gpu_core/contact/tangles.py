@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..check.intersection import intersections
-from ..scene.mesh import unique_edges
 from .patches import Surface
 
 
@@ -36,9 +35,8 @@ def pair_key(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) ->
 
 def tangles(positions: npt.NDArray[np.floating], surface: Surface) -> Tangles:
     """Crossings of cloth with cloth and colliders, by the exact check. positions: (V, 3)."""
-    edges = unique_edges(surface.triangles)
-    cloth = int(surface.triangles[: surface.cloth_triangles].max()) + 1
-    edge, triangle = intersections(positions, surface.triangles, edges, collider_start=cloth).T
+    edges = surface.edges
+    edge, triangle = intersections(positions, surface.triangles, edges, collider_start=surface.cloth_vertices).T
     lookup = edges[:, 0].astype(np.int64) * surface.vertices + edges[:, 1]
     keys = [pair_key(edges[edge, end], triangle) for end in range(2)]
     for a, b in ((0, 1), (1, 2), (2, 0)):

@@ -113,28 +113,28 @@ def kept_velocity(cloths: tuple[Cloth, ...], step: float) -> Array:
 
 
 def _mass(cloths: tuple[Cloth, ...]) -> Array:
-    """(N,) the density there times a third of the area of each triangle around it, kg."""
-    return np.concatenate(
-        [
-            of_vertices(cloth, "density")
-            * np.bincount(
-                cloth.triangles.ravel(),
-                np.repeat(corner_areas(cloth.patterns) / 3.0, 3),
-                minlength=len(cloth.positions),
-            )
-            for cloth in cloths
-        ]
-    )
+    """(N,) the density there times a third of the area of each triangle around it, and cords, kg."""
+    return np.concatenate([_mass_of(cloth) for cloth in cloths])
+
+
+def _mass_of(cloth: Cloth) -> Array:
+    """(n,) of one cloth, and half of each cord at a vertex."""
+    count, thirds = len(cloth.positions), np.repeat(corner_areas(cloth.patterns) / 3.0, 3)
+    mass = of_vertices(cloth, "density") * np.bincount(cloth.triangles.ravel(), thirds, minlength=count)
+    if cloth.cords is not None:
+        halves = np.repeat(0.5 * cloth.cord_density * cloth.cords.lengths, 2)
+        mass = mass + np.bincount(cloth.cords.ends.ravel(), halves, minlength=count)
+    return np.asarray(mass)
 
 
 def _pins(cloths: tuple[Cloth, ...]) -> tuple[Array, Array]:
-    """((N,) 0 where a hard pin holds, else 1; (N,) the weight of soft pins)."""
+    """((N,) 0 where a hard pin holds or nothing is, else 1; (N,) the weight of soft pins)."""
     weight = np.concatenate([_pin_weights(cloth) for cloth in cloths])
     return (weight < 1.0).astype(float), np.where(weight < 1.0, weight, 0.0)
 
 
 def _pin_weights(cloth: Cloth) -> Array:
-    weight = np.zeros(len(cloth.positions))
+    weight = cloth.loose.astype(float)
     if cloth.pins is not None:
         weight[cloth.pins.vertices] = 1.0 if cloth.pins.weights is None else cloth.pins.weights
     return weight

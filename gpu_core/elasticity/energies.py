@@ -7,9 +7,10 @@ docs/architecture.md says what else a new force needs: its kernels, what the use
 from __future__ import annotations
 
 from .bending import BendingEnergy
+from .cord import CordEnergy
 from .energy import Energy
 from .membrane import MembraneEnergy
 from .pressure import PressureEnergy
 from .seam import SeamEnergy
 
-ENERGIES: tuple[type[Energy], ...] = (MembraneEnergy, BendingEnergy, SeamEnergy, PressureEnergy)
+ENERGIES: tuple[type[Energy], ...] = (MembraneEnergy, BendingEnergy, SeamEnergy, CordEnergy, PressureEnergy)

@@ -23,6 +23,7 @@ class LinearSystem(Protocol):
     added: Any  #: (N,) ΔH
     total_diagonal: Any  #: (N,) of H + ΔH
     triangle_block: Any  #: (9T, 4) the energies' second derivative by triangle, or None
+    cord_block: Any  #: (3C, 4) that by cord, or None
 
 
 class Part(Protocol):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Seams: threads that pull pairs of vertices together and hold them (docs/theory/sewing.md), kernels `seam.h`.
+"""Seams: threads that pull pairs of vertices together and hold them (docs/theory/sewing.md), kernels `threads.h`.
 
 A thread is a spring that only pulls, with a force of at most `Cloth.sewing_force`. Its length is a function of time,
 not of what happened: from the distance at the start down to CLOSED in `Cloth.sewing_time`. In H it counts as a spring
@@ -9,20 +9,19 @@ of length 0, which is its curvature along itself and more than that across.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sparse
 
-from ..backend import Backend, Launch, launch
+from ..backend import Backend
 from ..scene.arrays import IntArray
 from ..scene.fields import of_vertices
-from ..scene.mesh import incidence
 from ..scene.scene import Cloth
 from .choices import ElasticityChoices
-from .energy import LinearSystem
 from .sheet import Sheet
+from .threads import Threads, springs
 
 CLOSED = 5.0e-5  #: m between the ends of a thread that has pulled its seam closed
 
@@ -39,25 +38,16 @@ class Seam(NamedTuple):
     viscosity: sparse.csr_array | None = None
 
 
-class SeamEnergy:
+class SeamEnergy(Threads):
     """On the device."""
 
     name: ClassVar[str] = "seam"
     constant: ClassVar[bool] = True
-    external: ClassVar[bool] = False
 
     def __init__(self, backend: Backend, data: Seam, sheet: Sheet, choices: ElasticityChoices) -> None:
-        xp, count = backend.xp, len(data.ends)
-        self.backend, self.sheet, self.threads = backend, sheet, count
+        super().__init__(backend, sheet, data.ends)
         self._open, self._duration = backend.array(data.open), backend.array(data.duration)
-        self._law = {
-            "ends": backend.array(data.ends, np.int32), "longest": xp.zeros(count, xp.float32),
-            "stiffness": backend.array(data.stiffness), "most": backend.array(data.most),
-        }  # fmt: skip
-        self._first = data.ends[:, 0]
-        start, incident = incidence(data.ends, sheet.vertices)
-        self._gather = {"start": backend.array(start, np.int32), "incident": backend.array(incident, np.int32)}
-        self._force = xp.zeros((count, 4), xp.float32)
+        self.renew(data)
         self.shorten(0.0)
 
     @staticmethod
@@ -70,15 +60,13 @@ class SeamEnergy:
         if known is not None and np.array_equal(stiffness, known.stiffness) and np.array_equal(most, known.most):
             return known
         gap = cloth.positions[second] - cloth.positions[first]
-        coupling = sparse.coo_array((stiffness, (first, second)), shape=(count, count))
-        coupling = coupling + coupling.T
         return Seam(
             ends=ends,
             open=np.linalg.norm(gap, axis=1),
             duration=np.full(len(ends), cloth.sewing_time),
             stiffness=stiffness,
             most=most,
-            hessian=(sparse.diags_array(coupling.sum(axis=1)) - coupling).tocsr(),
+            hessian=springs(ends, stiffness, count),
         )
 
     @staticmethod
@@ -94,43 +82,13 @@ class SeamEnergy:
         )
 
     def renew(self, data: Seam) -> None:
-        self._law["stiffness"][:] = self.backend.array(data.stiffness)
-        self._law["most"][:] = self.backend.array(data.most)
+        self.law["stiffness"][:] = self.backend.array(data.stiffness)
+        self.law["most"][:] = self.backend.array(data.most)
 
     def shorten(self, seconds: float) -> None:
         """The threads are as long as they are to be so long after the start, s."""
         if self.threads:
             self.backend.launch(
                 "thread_length", self.threads, open=self._open, duration=self._duration, seconds=seconds, closed=CLOSED,
-                longest=self._law["longest"],
+                longest=self.law["longest"],
             )  # fmt: skip
-
-    def residual_launches(self, x: Any, system: LinearSystem) -> list[Launch]:
-        if not self.threads:
-            return []
-        return [
-            launch("thread_force", self.threads, x=x, **self._law, force=self._force),
-            launch("thread_residual", self.sheet.vertices, **self._gather, force=self._force, residual=system.residual),
-        ]
-
-    def gain(self, start: Any, x: Any, of: Any) -> float:
-        if not self.threads:
-            return 0.0
-        sewn = of[self._law["ends"][:, 0]]
-        before, after = self._energy(start)[sewn].sum(), self._energy(x)[sewn].sum()
-        return float(after - before)
-
-    def memory(self, x: Any) -> dict[str, Any]:
-        return {}
-
-    def resume(self, memory: dict[str, Any], x: Any) -> None:
-        pass
-
-    def remember(self, x: Any, converged: bool) -> dict[str, Any]:
-        return {}
-
-    def _energy(self, x: Any) -> Any:
-        """(S,) J, float64."""
-        energy = self.backend.xp.zeros(self.threads, self.backend.xp.float32)
-        self.backend.launch("thread_energy", self.threads, x=x, **self._law, energy=energy)
-        return energy.astype(self.backend.xp.float64)

@@ -28,6 +28,7 @@ from ..scene.scene import (
     PAINTABLE,
     Cloth,
     Collider,
+    Cords,
     Material,
     Painted,
     Pins,
@@ -61,6 +62,8 @@ if TYPE_CHECKING:
 FORMAT = "taffeta job"
 VERSION = 4
 HEADER = "job.json"
+OF_SEAMS = ("sewing_time", "sewing_force")
+OF_CORDS = ("cord_stiffness", "cord_density", "cord_shrink")
 PARTS = ("settings", "keys", "cloths", "colliders", "fields")
 PAINT = "painted_"  # prefix of the weights of a painted number in the cloth file
 
@@ -76,6 +79,8 @@ CLOTH_ARRAYS: dict[str, type] = {
     "pin_targets": np.float64,
     "pin_weights": np.float32,
     "seams": np.int32,
+    "cord_ends": np.int32,
+    "cord_lengths": np.float64,
     "rest_corners": np.float64,
     **{f"{PAINT}{name}": np.float32 for name in PAINTABLE},
 }
@@ -225,10 +230,9 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
 
 
 def sewing(cloth: Cloth) -> dict[str, float]:
-    """What is said of a cloth's threads: nothing where there are none, so that older jobs keep their digest."""
-    if cloth.seams is None:
-        return {}
-    return {"sewing_time": float(cloth.sewing_time), "sewing_force": float(cloth.sewing_force)}
+    """What is said of a cloth's threads and cords: nothing where there are none, as an older version did."""
+    names = () if cloth.seams is None else OF_SEAMS
+    return {name: float(getattr(cloth, name)) for name in (*names, *(OF_CORDS if cloth.cords else ()))}
 
 
 def _described(item: Field) -> dict[str, Any]:
@@ -269,6 +273,8 @@ def cloth_arrays(cloth: Cloth) -> dict[str, Any]:
         "pin_targets": pins and pins.targets,
         "pin_weights": pins and pins.weights,
         "seams": cloth.seams,
+        "cord_ends": cloth.cords and cloth.cords.ends,
+        "cord_lengths": cloth.cords and cloth.cords.lengths,
         "rest_corners": cloth.rest_corners,
         **{f"{PAINT}{name}": painted.weights for name, painted in cloth.painted.items()},
     }
@@ -359,6 +365,8 @@ def _load_cloth(path: Path, entry: Mapping[str, Any]) -> Cloth:
         pins = None
         if "pin_vertices" in arrays:
             pins = Pins(arrays.pop("pin_vertices"), arrays.pop("pin_targets"), arrays.pop("pin_weights", None))
+        cords = Cords(arrays.pop("cord_ends"), arrays.pop("cord_lengths")) if "cord_ends" in arrays else None
+        sewn: dict[str, Any] = {name: number(entry[name]) for name in (*OF_SEAMS, *OF_CORDS) if name in entry}
         ends = entry.get("painted", {})
         painted = {name: Painted(arrays.pop(f"{PAINT}{name}"), number(ends[name])) for name in ends}
         return Cloth(
@@ -372,8 +380,8 @@ def _load_cloth(path: Path, entry: Mapping[str, Any]) -> Cloth:
             keys=keys_of(entry),
             pins=pins,
             pin_strength=number(entry.get("pin_strength", Cloth.pin_strength)),
-            sewing_time=number(entry.get("sewing_time", Cloth.sewing_time)),
-            sewing_force=number(entry.get("sewing_force", Cloth.sewing_force)),
+            cords=cords,
+            **sewn,
             field_weights=restored(FieldWeights, entry.get("field_weights", {})),
             fields=tuple(map(int, entry["fields"])) if "fields" in entry else None,
             **arrays,

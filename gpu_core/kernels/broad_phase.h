@@ -177,7 +177,8 @@ FUNCTION void vertices_against_triangles(candidate_writer *out, int p, int q, co
         for (; met != 0; met &= met - 1) {
             int t = triangle_start[q] + lowest_bit(met);
             const int *c = corners + 3 * t;
-            if (!out->writing && (has_corner(c, 3, v) || ignored(object, ignore, v, c[0]))) reject(out, met);
+            bool cord = c[1] == c[2];
+            if (!out->writing && (cord || has_corner(c, 3, v) || ignored(object, ignore, v, c[0]))) reject(out, met);
             else emit(out, v, triangles[t], v, c[0], c[1], c[2]);
         }
     }

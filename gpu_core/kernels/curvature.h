@@ -133,17 +133,18 @@ KERNEL void membrane_damping_curvature(int t, const vec *x OF(vertices), const v
     }
 }
 
-// ∂²E/∂x_a∂x_b of each edge from a to b, by columns: `constant` of bending, and the triangles' at the edge.
+// ∂²E/∂x_a∂x_b of each edge from a to b, by columns: `constant` of bending, and the triangles' and cords' at the edge.
 // What b meets of a is its transpose, so the matrix is symmetric to the last bit.
-// side: (`sides` per edge) 2 (3t + side) + 1 where the triangle runs through the edge from a to b; −1 where there is none.
+// side: (`sides` per edge) 2 (3t + side) + 1 where the triangle runs through the edge from a to b; −1 where there is none. Cords
+// are sides too, after those of all triangles. block: three rows a side.
 KERNEL void edge_curvature(int e, const int *side OF(sides * count), int sides, const float *constant OF(count),
-                           const vec *triangle_block OF(9 * triangles), vec *columns OF(3 * count))
+                           const vec *block OF(rows), vec *columns OF(3 * count))
 {
     vec zero = make_vec(0.0f, 0.0f, 0.0f), sum[3] = {zero, zero, zero};
     for (int k = 0; k < sides; ++k) {
         int at = side[sides * e + k];
         if (at < 0) continue;
-        const vec *row = triangle_block + 3 * (at / 2);
+        const vec *row = block + 3 * (at / 2);
         bool along = at % 2 == 1;
         sum[0] = sum[0] + (along ? make_vec(row[0].x, row[1].x, row[2].x) : row[0]);
         sum[1] = sum[1] + (along ? make_vec(row[0].y, row[1].y, row[2].y) : row[1]);

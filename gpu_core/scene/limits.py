@@ -10,10 +10,28 @@ import numpy as np
 from .error import SceneError
 
 #: Numbers that are above 0; all others may be 0 or more, if `RANGES` does not say otherwise.
-POSITIVE = frozenset({"density", "stretch_warp", "stretch_weft", "softening", "thickness", "time_scale"})
+POSITIVE = frozenset(
+    {
+        "density",
+        "stretch_warp",
+        "stretch_weft",
+        "softening",
+        "thickness",
+        "time_scale",
+        "cord_stiffness",
+        "cord_density",
+    }
+)
 LEAST = float(np.finfo(float).tiny)
 ANY = (-np.inf, np.inf)
-RANGES = {"gravity": ANY, "pin_strength": (0.0, 1.0), "shrink": (-9.0, 0.9), "pressure": ANY, "fluid_density": ANY}
+RANGES = {
+    "gravity": ANY,
+    "pin_strength": (0.0, 1.0),
+    "shrink": (-9.0, 0.9),
+    "cord_shrink": (-9.0, 0.9),
+    "pressure": ANY,
+    "fluid_density": ANY,
+}
 
 
 def require_numbers(name: str, values: Mapping[str, float]) -> None:

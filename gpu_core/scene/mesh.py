@@ -72,21 +72,33 @@ class Edges(NamedTuple):
     below: Incidence  #: per vertex, the edges that lead to smaller ones
 
 
-def edges_of(triangles: IntArray, vertices: int) -> Edges:
-    ends = unique_edges(triangles)
+def with_cords(edges: IntArray, cords: IntArray) -> IntArray:
+    """(E, 2) edges as `unique_edges` has them, and those of cords (C, 2)."""
+    if not len(cords):
+        return edges
+    ends = np.concatenate([edges, np.sort(cords, axis=1)]).astype(np.int64)
+    keys = np.unique(ends[:, 0] << 32 | ends[:, 1])
+    return np.column_stack([keys >> 32, keys & 0xFFFFFFFF]).astype(np.int32)
+
+
+def edges_of(triangles: IntArray, vertices: int, cords: IntArray) -> Edges:
+    """cords: (C, 2), edges too."""
+    ends = with_cords(unique_edges(triangles), cords)
     above = np.searchsorted(ends[:, 0], np.arange(vertices + 1)).astype(np.int32)
     return Edges(ends, above, incidence(ends[:, 1], vertices))
 
 
-def edge_sides(triangles: IntArray, edges: IntArray) -> IntArray:
+def edge_sides(triangles: IntArray, edges: IntArray, cords: IntArray) -> IntArray:
     """(E, S) the triangle sides along each edge, −1 where there are not so many. edges: (E, 2) as `unique_edges`.
+    cords: (C, 2), sides after those of all triangles.
 
-    S: 2, or as many faces as any edge has.
+    S: 2, or as many as any edge has.
 
     2 (3t + k) + 1 where side k, from corner k + 1 to corner k + 2 of triangle t, runs from the smaller vertex to the
     larger, 2 (3t + k) where it runs back.
     """
     ends = np.stack([triangles[:, [1, 2, 0]], triangles[:, [2, 0, 1]]], axis=-1).reshape(-1, 2)
+    ends = np.concatenate([ends, cords])
     number = 2 * np.arange(len(ends)) + (ends[:, 0] < ends[:, 1])
     weight = np.array([1 << 32, 1])
     edge = np.searchsorted(edges @ weight, np.sort(ends, axis=1) @ weight)

@@ -61,7 +61,16 @@ class Pins:
     weights: FloatArray | None = None  #: (P,) in (0, 1]; None = all 1 (hard)
 
 
-OF_CLOTH = ("thickness", "pin_strength", "sewing_force")  #: numbers of a cloth that are of none of its parts
+@dataclass(frozen=True)
+class Cords:
+    """Threads that stay: each pulls once it is longer than at rest. Their vertices need no triangle."""
+
+    ends: IntArray  #: (C, 2) indices into the cloth's vertices
+    lengths: Array  #: (C,) at rest, m
+
+
+#: numbers of a cloth that are of none of its parts
+OF_CLOTH = ("thickness", "pin_strength", "sewing_force", "cord_stiffness", "cord_density", "cord_shrink")
 
 
 @dataclass(frozen=True)
@@ -84,6 +93,10 @@ class Cloth:
     seams: IntArray | None = None  #: (S, 2) vertices that threads pull together and hold
     sewing_time: float = 1.0  #: s from the start until the threads have pulled the seams closed
     sewing_force: float = 5.0  #: most that one thread pulls with, N
+    cords: Cords | None = None
+    cord_stiffness: float = 200.0  #: what a cord of twice its length pulls with, N
+    cord_density: float = 0.003  #: kg/m
+    cord_shrink: float = 0.0  #: share of the cords' lengths that is taken away
     field_weights: air.FieldWeights = field(default_factory=air.FieldWeights)  #: they take keys
     fields: tuple[int, ...] | None = None  #: those of the scene's fields that act on it; None = all
     world_to_object: Array | None = None  #: (F or 1, 4, 4) from world to the space the cache is written in
@@ -91,6 +104,15 @@ class Cloth:
     #: (T, 3, 3) m, the triangles' shapes without stress where those are of no one sheet: a pattern, or a sewn cloth
     rest_corners: npt.NDArray[np.float64] | None = None
     shape: Shape = field(default_factory=Shape)
+
+    @property
+    def loose(self) -> npt.NDArray[np.bool_]:
+        """(N,) the vertices that no triangle and no cord has: they stay where they are."""
+        used = np.zeros(len(self.positions), bool)
+        used[self.triangles.ravel()] = True
+        if self.cords is not None:
+            used[self.cords.ends.ravel()] = True
+        return ~used
 
     @property
     def patterns(self) -> npt.NDArray[np.float64]:
@@ -220,7 +242,8 @@ def _validate_cloth(cloth: Cloth, settings: Settings) -> None:
         )
     _require_places(cloth.name, cloth.rest_positions, "the rest position of vertex")
     _require_places(cloth.name, cloth.positions, "the position of vertex")
-    _refuse_loose_vertices(cloth)
+    if cloth.cords is not None:
+        _validate_cords(cloth, cloth.cords)
     if cloth.rest_corners is not None:
         _require_places(cloth.name, cloth.rest_corners.reshape(-1, 3), "the pattern of corner")
     _refuse_zero_area(cloth)
@@ -299,14 +322,23 @@ def _validate_pins(name: str, pins: Pins, vertices: int, settings: Settings) -> 
 
 
 def _validate_seams(cloth: Cloth, seams: IntArray) -> None:
-    name, vertices = cloth.name, len(cloth.positions)
-    require_number(name, "sewing_time", cloth.sewing_time)
-    if seams.ndim != 2 or seams.shape[1] != 2:
-        raise SceneError(name, "seams must be (threads, 2)", "Export the object again")
-    if len(seams) and (seams.min() < 0 or seams.max() >= vertices):
-        raise SceneError(name, "a sewing thread names a vertex that does not exist", "Sew the edges again")
-    if len(seams) and (seams[:, 0] == seams[:, 1]).any():
-        raise SceneError(name, "a sewing thread joins a vertex to itself", "Sew the edges again")
+    require_number(cloth.name, "sewing_time", cloth.sewing_time)
+    _validate_ends(cloth, seams, "sewing thread")
+
+
+def _validate_cords(cloth: Cloth, cords: Cords) -> None:
+    _validate_ends(cloth, cords.ends, "cord")
+    if cords.lengths.shape != (len(cords.ends),) or not (np.isfinite(cords.lengths) & (cords.lengths > 0.0)).all():
+        raise SceneError(cloth.name, "a cord has no length", "Merge its ends: Mesh > Merge > By Distance")
+
+
+def _validate_ends(cloth: Cloth, ends: IntArray, what: str) -> None:
+    if ends.ndim != 2 or ends.shape[1] != 2:
+        raise SceneError(cloth.name, f"the ends of each {what} must be two vertices", "Export the object again")
+    if len(ends) and (ends.min() < 0 or ends.max() >= len(cloth.positions)):
+        raise SceneError(cloth.name, f"a {what} names a vertex that does not exist", "Make these edges again")
+    if len(ends) and (ends[:, 0] == ends[:, 1]).any():
+        raise SceneError(cloth.name, f"a {what} joins a vertex to itself", "Make these edges again")
 
 
 def _require_frames(name: str, array: npt.NDArray[np.generic], settings: Settings, what: str) -> None:
@@ -346,18 +378,6 @@ def _require_places(name: str, places: npt.NDArray[np.floating], what: str, when
             "Move it back, or delete it; check the scene's unit scale",
         )
     raise SceneError(name, f"{what} {bad} {problem}{when}", remedy)
-
-
-def _refuse_loose_vertices(cloth: Cloth) -> None:
-    used = np.zeros(len(cloth.positions), bool)
-    used[cloth.triangles.ravel()] = True
-    if not used.all():
-        loose = np.flatnonzero(~used)
-        raise SceneError(
-            cloth.name,
-            f"{len(loose)} loose vertices (the first is {loose[0]})",
-            "Delete them: Mesh > Clean Up > Delete Loose",
-        )
 
 
 def _refuse_zero_area(cloth: Cloth) -> None:

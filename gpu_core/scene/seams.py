@@ -13,7 +13,7 @@ from scipy.sparse import csgraph
 
 from .arrays import Array, IntArray
 from .mesh import edge_lengths, incidence, unique_edges
-from .scene import Cloth, Pins
+from .scene import Cloth, Cords, Pins
 
 AGREED = 1.0e-7  #: m, two places at rest that are one
 
@@ -92,6 +92,7 @@ def welded(cloth: Cloth, wanted: npt.NDArray[np.bool_], kept: npt.NDArray[np.boo
             for name, paint in cloth.painted.items()
         },
         seams=left.astype(np.int32),
+        cords=None if cloth.cords is None else _tied(cloth.cords, vertex_of),
     )
     return Welded(result, vertex_of.astype(np.int32), done)
 
@@ -119,6 +120,13 @@ def _unfit(triangles: IntArray) -> IntArray:
     flat = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
     _, number, twice = np.unique(ordered, axis=0, return_inverse=True, return_counts=True)
     return np.unique(triangles[flat | (twice[number.ravel()] > 1)])
+
+
+def _tied(cords: Cords, vertex_of: IntArray) -> Cords | None:
+    """Those whose ends are still two vertices."""
+    ends = vertex_of[cords.ends].astype(np.int32)
+    apart = ends[:, 0] != ends[:, 1]
+    return Cords(ends[apart], cords.lengths[apart]) if apart.any() else None
 
 
 def _pinned(pins: Pins, vertex_of: IntArray) -> Pins:

@@ -49,7 +49,7 @@ class GlobalStep:
         )
         self.added = xp.zeros(count, xp.float32)  #: ΔH
         self.scalar, self.accepted = xp.zeros(1, xp.float32), xp.ones(1, xp.int32)  #: every increment is taken
-        self.triangle_block = None
+        self.triangle_block = self.cord_block = None
         self.eigenvalues = modes.eigenvalues
         self.large = len(modes.eigenvalues)
         self.small = min(parameters.small_rank, self.large)

@@ -52,7 +52,7 @@ class Momentum:
 
     def pin(self, stiffness: Any) -> None:
         """What soft pins and pulls hold has changed: stiffness (N,), N/m."""
-        held = self.backend.host((self._free == 0) | (stiffness > 0))
+        held = self.backend.host(((self._free == 0) & (self.mass[:, 0] > 0)) | (stiffness > 0))
         self._held = [bool(held[a:b].any()) for a, b in pairwise(self.cloths)]
         self.push(self._balanced)
 

@@ -18,6 +18,7 @@ import scipy.sparse as sparse
 from ..backend import Backend, Launch, launch
 from ..contact.barrier import Contacts
 from ..elasticity.assembly import Assembly
+from ..elasticity.cord import CordEnergy
 from ..elasticity.pressure import PressureEnergy
 from ..scene.mesh import Edges, edge_sides, edges_of
 from .elastic import Solve, Take
@@ -40,7 +41,8 @@ class NewtonStep:
         xp, count = backend.xp, assembly.vertices
         self.backend, self.vertices = backend, count
         self.accuracy, self.batches, self.iterations, self._growth = accuracy, -(-most // BATCH), 0, growth
-        self._mesh, self._pressure = edges_of(assembly.triangles, count), pressure
+        cords = assembly.parts[CordEnergy.name].ends
+        self._mesh, self._pressure = edges_of(assembly.triangles, count, cords), pressure
         edges = self._mesh
         near, far, diagonal = _split(assembly.constant, edges)
         self._rows = {
@@ -58,9 +60,11 @@ class NewtonStep:
             "above": backend.array(edges.above, np.int32), "below_start": backend.array(edges.below.start, np.int32),
             "below": backend.array(edges.below.entries, np.int32),
         }  # fmt: skip
-        self._side = backend.array(edge_sides(assembly.triangles, edges.ends), np.int32)
+        self._side = backend.array(edge_sides(assembly.triangles, edges.ends, cords), np.int32)
         self._columns = xp.zeros((3 * len(edges.ends), 4), xp.float32)
-        self.triangle_block = xp.zeros((9 * len(assembly.triangles), 4), xp.float32)
+        of_triangles = 9 * len(assembly.triangles)
+        self._block = xp.zeros((of_triangles + 3 * len(cords), 4), xp.float32)
+        self.triangle_block, self.cord_block = self._block[:of_triangles], self._block[of_triangles:]
         self._inverse = xp.zeros((2 * count, 4), xp.float32)
         self.residual, self.increment, self._left, self._preconditioned, self._direction, self._product = (
             xp.zeros((count, 4), xp.float32) for _ in range(6)
@@ -157,7 +161,7 @@ class NewtonStep:
         return [
             launch(
                 "edge_curvature", len(self._side), side=self._side, sides=self._side.shape[1], constant=self._near,
-                triangle_block=self.triangle_block, columns=self._columns,
+                block=self._block, columns=self._columns,
             ),
             inverse,
             *blocks,

@@ -16,7 +16,7 @@ from taffeta.gpu_core.check.scene_check import check_frame, to_world
 from taffeta.gpu_core.files.cache import frames_path, read_frames
 from taffeta.gpu_core.files.job import save
 from taffeta.gpu_core.scene.air import Field, FieldWeights
-from taffeta.gpu_core.scene.scene import PAINTABLE, Cloth, Collider, Material, Painted, Pins, Scene, Settings
+from taffeta.gpu_core.scene.scene import PAINTABLE, Cloth, Collider, Cords, Material, Painted, Pins, Scene, Settings
 from taffeta.gpu_core.scene.shape import Shape
 
 
@@ -151,6 +151,10 @@ def full_scene() -> Scene:
         seams=np.int32([[1, 14]]),
         sewing_time=2.0,
         sewing_force=0.5,
+        cords=Cords(np.int32([[2, 12], [12, 7]]), np.array([0.05, 0.3])),
+        cord_stiffness=20.0,
+        cord_density=0.01,
+        cord_shrink=0.1,
         rest_corners=first.rest_positions[first.triangles],
         shape=Shape(0.1, 20.0, 5.0, 1.0e-3, 2.0, 0.5),
     )

@@ -90,7 +90,7 @@ def instances(_cloth):
 SEEN = {
     "instances": (instances, "Floor: cloth passes through what it instances", "", True),
     "loose vertex": (loose_vertex, "Cloth: 1 loose vertex", "LOOSE", True),
-    "sewing": (sewing, "Cloth: 1 edge has no face: Sewing is off", "SEW", True),
+    "sewing": (sewing, "Cloth: 1 edge without a face is a cord: Sewing is off", "SEW", False),
     "no pattern": (no_pattern, "Cloth: there is no UV map “Nowhere” for its pattern", "PATTERN", False),
     "Subdivision before the cache": (
         subdivision_before_the_cache,
@@ -138,7 +138,7 @@ def test_sewing_without_threads_is_told(make_cloth, make_collider):
     cloth, _ = make_cloth(), make_collider()
     cloth.taffeta.cloth.sewing = True
     (trouble,) = found()
-    assert (trouble.text, trouble.notice) == ("Sewing is on, but every edge has a face", True)
+    assert (trouble.text, trouble.notice) == ("Sewing is on, but no thread joins vertices of faces", True)
     sewing(cloth)
     assert found() == []
 

@@ -430,13 +430,6 @@ def test_an_unknown_pin_group_is_refused_by_name(make_cloth):
     assert "Nowhere" in error.problem
 
 
-def test_loose_vertices_are_refused_by_name(make_object):
-    make_object("Sheet", [(0, 0, 0), (1, 0, 0), (0, 1, 0), (5, 5, 5)], [(0, 1, 2)], "CLOTH")
-    error = refusal()
-    assert error.object == "Sheet"
-    assert "loose" in error.problem
-
-
 def test_faces_without_area_are_refused_by_name(make_object):
     make_object("Sheet", [(0, 0, 0), (1, 0, 0), (0, 1, 0), (2, 0, 0)], [(0, 1, 2), (0, 1, 3)], "CLOTH")
     assert "without area" in refusal().problem

@@ -108,6 +108,14 @@ def sew(item) -> None:
     item.taffeta.cloth.sewing, item.taffeta.cloth.sewing_force = True, 0.01
 
 
+def tie(item) -> None:
+    """A cord that holds the two sheets together."""
+    item.data.edges.add(1)
+    item.data.edges[-1].vertices = (int(np.flatnonzero(~SECOND)[0]), int(np.flatnonzero(SECOND)[-1]))
+    item.taffeta.cloth.cord_density, item.taffeta.cloth.cord_shrink = 0.01, 0.05
+    item.taffeta.cloth.cord_stiffness = 1.0
+
+
 def key(place: str, name: str, factor: float) -> None:
     """The number as it is, to `factor` times itself at once at KEY."""
     owner = owner_of(place)
@@ -141,7 +149,10 @@ def test_a_key_changes_the_result_at_its_frame_and_only_from_there(swing, place,
     sewn = name if name == "sewing_force" else ""
     if sewn:
         sew(swing)
-    expected = plain(kind or sewn)  # paint that goes to the number itself is none
+    tied = "cord" if name.startswith("cord_") else ""
+    if tied:
+        tie(swing)
+    expected = plain(kind or sewn or tied)  # paint that goes to the number itself is none
     key(place, name, FACTORS.get(name, 3.0))
     scene = read()
     found = frames_of(scene)

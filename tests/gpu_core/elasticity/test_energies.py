@@ -17,7 +17,7 @@ from taffeta.gpu_core.elasticity.choices import ElasticityChoices
 from taffeta.gpu_core.elasticity.energies import ENERGIES
 from taffeta.gpu_core.scene.fabrics import COTTON
 from taffeta.gpu_core.scene.mesh import triangle_areas
-from taffeta.gpu_core.scene.scene import Cloth, Scene, Settings
+from taffeta.gpu_core.scene.scene import Cloth, Cords, Scene, Settings
 from taffeta.gpu_core.scene.shape import Shape
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.gpu_core.solvers import elastic as elastic_module
@@ -35,11 +35,13 @@ PRESSED = Shape(pressure=300.0, ambient_pressure=40.0, target_volume=1e-4)
 
 @pytest.fixture
 def rough():
-    """(two cloths' assembly, with threads, and (N, 3) stretched, bent and folded)."""
+    """(two cloths' assembly, with threads and cords, and (N, 3) stretched, bent and folded)."""
     points, triangles = sheet(7, 0.2)
     threads = np.int32([[0, 6], [7, 41]])
+    cords = Cords(np.int32([[2, 25], [8, 30], [11, 40]]), np.array([0.05, 0.06, 0.3]))
     cloths = tuple(
-        Cloth(name, triangles, points, points, MATERIAL, seams=threads, shape=PRESSED) for name in ("One", "Other")
+        Cloth(name, triangles, points, points, MATERIAL, seams=threads, cords=cords, shape=PRESSED)
+        for name in ("One", "Other")
     )
     rng = np.random.default_rng(4)
     x = np.concatenate([points * 1.03, points * 0.98 + [0.5, 0.0, 0.0]]) + rng.normal(size=(98, 3)) * 4e-3

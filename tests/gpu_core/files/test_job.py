@@ -218,7 +218,8 @@ def test_every_field_of_the_scene_is_stored():
     assert {f.name for f in fields(Cloth)} == {
         "name", "triangles", "rest_positions", "positions", "material", "velocities", "warp", "pins", "thickness",
         "world_to_object", "key", "self_collision", "painted", "keys", "seams", "sewing_time", "sewing_force",
-        "pin_strength", "rest_corners", "field_weights", "fields", "shape",
+        "cords", "cord_stiffness", "cord_density", "cord_shrink", "pin_strength", "rest_corners",
+        "field_weights", "fields", "shape",
     }  # fmt: skip
     assert {f.name for f in fields(Scene)} == {"cloths", "colliders", "settings", "keys", "fields"}
     assert {f.name for f in fields(Collider)} == {

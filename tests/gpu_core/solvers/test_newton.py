@@ -10,7 +10,7 @@ from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.elasticity.assembly import assemble, vectors
 from taffeta.gpu_core.elasticity.choices import ElasticityChoices
 from taffeta.gpu_core.scene.mesh import edge_sides, edges_of
-from taffeta.gpu_core.scene.scene import Cloth, Material, Pins
+from taffeta.gpu_core.scene.scene import Cloth, Cords, Material, Pins
 from taffeta.gpu_core.solvers.elastic import Elastic
 from taffeta.gpu_core.solvers.newton import NewtonStep
 from taffeta.tests.gpu_core.small_scene import sheet
@@ -22,12 +22,12 @@ STEP = 1 / 150
 class Sheet:
     """A sheet, its forces and its matrix, in float64 at the door."""
 
-    def __init__(self, side=7, pins=None, **material):
+    def __init__(self, side=7, pins=None, cords=None, **material):
         self.rest, triangles = sheet(side, 0.2)
         law = Material(
             **{"softening": 1.0, "stretch_warp": 900.0, "stretch_weft": 700.0, "shear": 40.0, "bend": 1e-5, **material}
         )
-        cloth = Cloth("Sheet", triangles, self.rest, self.rest, law, pins=pins)
+        cloth = Cloth("Sheet", triangles, self.rest, self.rest, law, pins=pins, cords=cords, cord_density=1e-12)
         assembly = assemble((cloth,), STEP)
         self.mass, self.inertia = assembly.mass, assembly.mass / STEP**2
         self.system = NewtonStep(cpu, assembly, 1e-5, 400, multilevel=True, growth=2.0)
@@ -73,6 +73,17 @@ def test_the_matrix_is_the_derivative_of_the_forces_where_all_is_in_tension(limi
     x, p, width = pulled(item.rest, amount, 1e-4), np.random.default_rng(1).normal(size=item.rest.shape), 2e-4
     differences = (item.force(x - width * p) - item.force(x + width * p)) / (2 * width)
     assert np.abs(item.times(x, p) - differences).max() < 2e-3 * np.abs(differences).max()
+
+
+def test_the_matrix_is_the_derivative_of_taut_cords_and_knows_nothing_of_slack_ones():
+    ends = np.int32([[2, 25], [11, 40], [8, 30]])
+    cords = Cords(ends, np.array([0.05, 0.03, 0.5]))
+    item, without = Sheet(cords=cords), Sheet()
+    x, p, width = pulled(item.rest, 1.15, 1e-4), np.random.default_rng(1).normal(size=item.rest.shape), 2e-4
+    differences = (item.force(x - width * p) - item.force(x + width * p)) / (2 * width)
+    assert np.abs(item.times(x, p) - differences).max() < 2e-3 * np.abs(differences).max()
+    slack = Sheet(cords=Cords(ends[2:], np.array([0.5])))
+    assert slack.times(x, p) == pytest.approx(without.times(x, p), rel=1e-5, abs=1e-3)
 
 
 KNIT = {"stretch_warp": 60.0, "stretch_weft": 35.0, "shear": 35.0, "strain_limit": 0.4}
@@ -147,18 +158,22 @@ def test_pinned_vertices_do_not_move():
 
 def test_every_edge_has_its_triangles_sides():
     _, triangles = sheet(4)
-    edges = edges_of(triangles, 16).ends
-    sides = edge_sides(triangles, edges)
-    assert len(np.unique(sides[sides >= 0])) == (sides >= 0).sum() == 3 * len(triangles)
+    cords = np.int32([[9, 2], [3, 12], [4, 5]])  # the last beside an edge of the sheet
+    edges = edges_of(triangles, 16, cords).ends
+    sides = edge_sides(triangles, edges, cords)
+    assert len(np.unique(sides[sides >= 0])) == (sides >= 0).sum() == 3 * len(triangles) + len(cords)
     for (a, b), pair in zip(edges, sides, strict=True):
         for side in pair[pair >= 0]:
-            corners = triangles[side // 6][[(side // 2 % 3 + 1) % 3, (side // 2 % 3 + 2) % 3]]
+            if side // 2 >= 3 * len(triangles):
+                corners = cords[side // 2 - 3 * len(triangles)]
+            else:
+                corners = triangles[side // 6][[(side // 2 % 3 + 1) % 3, (side // 2 % 3 + 2) % 3]]
             assert tuple(corners) == ((a, b) if side % 2 else (b, a))
 
 
 def test_every_vertex_finds_each_of_its_edges_once():
     _, triangles = sheet(4)
-    edges = edges_of(triangles, 16)
+    edges = edges_of(triangles, 16, np.int32([[9, 2], [3, 12]]))
     for v in range(16):
         below = edges.below.entries[edges.below.start[v] : edges.below.start[v + 1]]
         own = {*range(edges.above[v], edges.above[v + 1]), *below.tolist()}

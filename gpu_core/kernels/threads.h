@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Seams: threads between two vertices each, which grow shorter until the vertices meet (docs/theory/sewing.md).
+// Threads between two vertices each, which only pull (docs/theory/sewing.md): those of seams grow shorter until the vertices
+// meet, cords stay.
 #pragma once
 #include "vector.h"
+
+const float ALL_BUT_TAUT = 0.99f;  // share of its length from which a cord counts as taut in Newton's matrix
 
 // How long a thread may be after `seconds`: from its length at the start to `closed` in its `duration`, gently at both ends.
 KERNEL void thread_length(int i, const float *open OF(count), const float *duration OF(count), float seconds, float closed,
@@ -42,4 +45,18 @@ KERNEL void thread_energy(int i, const vec *x OF(vertices), const int *ends OF(2
     float slip = length(x[ends[2 * i + 1]] - x[ends[2 * i]]) - longest[i];
     float elastic = minimum(maximum(slip, 0.0f), most[i] / stiffness[i]);
     energy[i] = 0.5f * stiffness[i] * elastic * elastic + most[i] * maximum(slip - elastic, 0.0f);
+}
+
+// ∂²E/∂x_a∂x_b of a cord's ends, three rows a cord: −(k n⊗n + pull / length (1 − n⊗n)), 0 where it is slack. One that is all but
+// taut counts along itself as if it were: Newton's step would else jump from slack to taut and back, and find no end.
+KERNEL void cord_curvature(int i, const vec *x OF(vertices), const int *ends OF(2 * count), const float *longest OF(count),
+                           const float *stiffness OF(count), const float *most OF(count), vec *blocks OF(3 * count))
+{
+    vec way = x[ends[2 * i + 1]] - x[ends[2 * i]];
+    float apart = length(way);
+    vec n = direction(way, make_vec(0.0f, 0.0f, 0.0f));
+    float across = apart > longest[i] ? pull_of(apart, longest[i], stiffness[i], most[i]) / apart : 0.0f;
+    float along = apart > ALL_BUT_TAUT * longest[i] ? stiffness[i] - across : 0.0f;
+    blocks[3 * i] = (-along * n.x) * n, blocks[3 * i + 1] = (-along * n.y) * n, blocks[3 * i + 2] = (-along * n.z) * n;
+    blocks[3 * i].x -= across, blocks[3 * i + 1].y -= across, blocks[3 * i + 2].z -= across;
 }
