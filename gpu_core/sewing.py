@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from .scene.seams import mean_of, welded
 from .scene_space import surface_of
 
 NEAR = 0.5  #: of a cloth's thickness: no farther apart are vertices that become one
+EASE = 1.0e-4  #: m by which a vertex of a seam that opens goes back into its own panel
 
 
 class Sewing:
@@ -42,37 +44,77 @@ class Sewing:
                 continue
             own = slice(first, first + len(cloth.seams))
             first = own.stop
-            if done[own].any():
-                result = welded(cloth, done[own], self.done[own])
-                cloths[k], self.vertex_of[k] = result.cloth, result.vertex_of
-                done[own] = result.done
+            result = welded(cloth, done[own], self.done[own] & done[own])
+            cloths[k], self.vertex_of[k] = result.cloth if done[own].any() else cloth, result.vertex_of
+            done[own] = result.done
         self.done, self.scene = done, replace(self.original, cloths=tuple(cloths))
 
-    def closing(self, positions: Sequence[Array], seconds: float) -> npt.NDArray[np.bool_]:
-        """(S,) the threads that are closed, or may be now. positions: (N, 3) of each original cloth, m."""
+    def closing(self, positions: Sequence[Array], seconds: float, forces: Sequence[float]) -> npt.NDArray[np.bool_]:
+        """(S,) the threads that are closed, or may be now. positions: (N, 3) of each original cloth, m.
+        forces: of each cloth, that a thread pulls with now, N."""
         near = [self.done[:0]]
-        for cloth, places in zip(self.original.cloths, positions, strict=True):
+        for cloth, places, force in zip(self.original.cloths, positions, forces, strict=True):
             if cloth.seams is not None:
                 apart = np.linalg.norm(places[cloth.seams[:, 1]] - places[cloth.seams[:, 0]], axis=1)
-                near.append((apart <= NEAR * cloth.thickness) & (seconds >= cloth.sewing_time))
+                near.append((apart <= NEAR * cloth.thickness) & (seconds >= cloth.sewing_time) & (force > 0.0))
         return self.done | np.concatenate(near)
+
+    def holding(self, forces: Sequence[float]) -> npt.NDArray[np.bool_]:
+        """(S,) the closed threads that stay so: those of a cloth whose threads have no force open again."""
+        held = [np.full(len(cloth.seams), force > 0.0) for cloth, force in self._sewn(forces)]
+        return self.done & np.concatenate([self.done[:0], *held])
 
     def clear(self, positions: Sequence[Array], done: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         """Of these threads (S,), those that can be closed at these places without a crossing."""
         while (done != self.done).any():
-            tried = Sewing(self.original)
-            tried.done = self.done
-            tried.weld(done.copy())
-            surface = surface_of(replace(tried.scene, colliders=()))
-            crossed, new = np.zeros((2, surface.vertices), bool)
-            places = self._numbered(tried.vertex_of)
-            new[places[tried.done & ~self.done]] = True
-            found = tangles(np.concatenate(tried.joined(positions)), surface).corners
-            crossed[found[new[found].any(axis=1)]] = True
+            tried, crossed = self._tried(positions, done)
             if not crossed.any():
                 return tried.done
-            done = tried.done & (self.done | ~crossed[places].any(axis=1))
+            done = tried.done & (self.done | ~crossed)
         return self.done
+
+    def parted(self, positions: Sequence[Array], done: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """(S,) of the closed threads, those that cannot open yet, beside the `done` that are not to: a panel that lies
+        on the other would cross it. positions: (N, 3) of each original cloth, m."""
+        while (done != self.done).any():
+            tried, crossed = self._tried(self.eased(positions, done), done)
+            if not crossed.any():
+                return tried.done
+            done = tried.done | (self.done & crossed)
+        return self.done
+
+    def eased(self, positions: Sequence[Array], done: npt.NDArray[np.bool_]) -> list[Array]:
+        """(N, 3) of each original cloth at positions (N, 3), with a gap where closed threads are not `done`."""
+        result, first = list(positions), 0
+        for k, cloth in enumerate(self.original.cloths):
+            if cloth.seams is None:
+                continue
+            own = slice(first, first := first + len(cloth.seams))
+            opened = np.unique(cloth.seams[self.done[own] & ~done[own]])
+            if len(opened):
+                inwards = _inwards(cloth, positions[k])[opened]
+                length = np.linalg.norm(inwards, axis=1, keepdims=True)
+                step = np.minimum(EASE, 0.5 * length) / np.maximum(length, 1e-30)
+                result[k] = positions[k].copy()
+                result[k][opened] += step * inwards
+        return result
+
+    def _tried(self, positions: Sequence[Array], done: npt.NDArray[np.bool_]) -> tuple[Sewing, npt.NDArray[np.bool_]]:
+        """(with these threads closed, (S,) those that then cross something with an end that is another than now)."""
+        tried = Sewing(self.original)
+        tried.done = self.done
+        tried.weld(done.copy())
+        surface = surface_of(replace(tried.scene, colliders=()))
+        crossed, new = np.zeros((2, surface.vertices), bool)
+        places = self._numbered(tried.vertex_of)
+        new[places[tried.done != self.done]] = True
+        found = tangles(np.concatenate(tried.joined(positions)), surface).corners
+        crossed[found[new[found].any(axis=1)]] = True
+        return tried, crossed[places].any(axis=1)
+
+    def _sewn(self, forces: Sequence[float]) -> list[tuple[Any, float]]:
+        """The cloths with seams, and their forces."""
+        return [item for item in zip(self.original.cloths, forces, strict=True) if item[0].seams is not None]
 
     def _numbered(self, vertex_of: Sequence[IntArray]) -> IntArray:
         """(S, 2) the ends of all threads, as vertices of all cloths that these numbers make."""
@@ -95,6 +137,13 @@ class Sewing:
     def joined(self, values: Sequence[Array]) -> list[Array]:
         """(N′, …) of each cloth that is simulated, from the original ones."""
         return [mean_of(of, vertices) for of, vertices in zip(values, self.vertex_of, strict=True)]
+
+
+def _inwards(cloth: Cloth, positions: Array) -> Array:
+    """(N, 3) from each vertex at positions (N, 3) to the middle of the triangles around it, m."""
+    sums, count = np.zeros_like(positions), np.bincount(cloth.triangles.ravel(), minlength=len(positions))
+    np.add.at(sums, cloth.triangles, positions[cloth.triangles].mean(axis=1)[:, None, :])
+    return sums / np.maximum(count, 1)[:, None] - positions * (count > 0)[:, None]
 
 
 def _ends(cloth: Cloth) -> Array:

@@ -144,18 +144,21 @@ class Simulator:
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """All that is needed to go on from here with the same bits."""
         freed = self.backend.host(self.solver.proximity.freed).copy()
-        sewn = {"sewn": self._sewing.done} if len(self._sewing.done) else {}
-        return {"frame": np.array(self.frame), **self.solver.to_host(self._state), "freed": freed, **sewn}
+        numbers = {"frame": np.array(self.frame), "begins": np.array(self.space.begins, float)}
+        return {**numbers, **self.solver.to_host(self._state), "freed": freed, "sewn": self._sewing.done}
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Take up a `state()`. Raises SolverError where it belongs to another scene."""
-        if "sewn" in state and len(state["sewn"]) == len(self._sewing.done):
-            self._weld(np.asarray(state["sewn"], bool))
-        if state["x"].shape != self._state.x.shape:
+        x, velocity = (self.backend.array(state[name]) for name in ("x", "velocity"))
+        if len(state["sewn"]) == len(self._sewing.done):
+            begins, done = float(state["begins"]), np.asarray(state["sewn"], bool)
+            if begins != self.space.begins or (done != self._sewing.done).any():
+                self._sewing.weld(done)
+                self._build(self.space.centre, begins)
+        if (len(x), len(velocity)) != (self.space.surface.vertices, self.space.cloth_vertices):
             raise SolverError("Scene: the checkpoint belongs to another mesh. Bake from the start")
         self.frame = int(state["frame"])
-        self._hold(self.frame)
-        self._state = self.solver.from_host(state, self._state)
+        self._state = self.solver.from_host(state, self.solver.initial_state(x, velocity))
         self.solver.proximity.freed = self.backend.array(state["freed"], np.int64)
 
     def _advance(self, report: FrameReport, frame: float, halvings: int = 0) -> None:
@@ -198,24 +201,31 @@ class Simulator:
         self.solver.proximity.freed = freed
 
     def _sew(self) -> list[str]:
-        """Make one vertex of each two that a thread has brought together. Returns the faults."""
-        if self._sewing.done.all():
+        """One vertex of each two that a thread has brought together, and two where it lets go. Returns the faults."""
+        forces = [cloth.sewing_force for cloth in self.space.moment(self.frame).cloths]
+        sewing, held = self._sewing, self._sewing.holding(forces)
+        if sewing.done.all() and held.all():
             return []
         settings = self.scene.settings
-        positions = self._sewing.apart(self.space.cloths(self._cloth().astype(np.float64)))
-        done = self._sewing.closing(positions, (self.frame - settings.frame_start) / settings.fps)
-        done = self._sewing.clear(positions, done)
-        if (done == self._sewing.done).all():
+        positions = sewing.apart(self.space.cloths(self._cloth().astype(np.float64)))
+        if (held == sewing.done).all():
+            done = sewing.closing(positions, (self.frame - settings.frame_start) / settings.fps, forces)
+            done = sewing.clear(positions, done)
+        else:
+            done = sewing.parted(positions, held)
+        if (done == sewing.done).all():
             return []
         self._weld(done)
         return self.crossings.renew(self._state.x)[1]
 
     def _weld(self, done: npt.NDArray[np.bool_]) -> None:
-        """Go on with the scene in which these threads are closed: the same places and velocities, nothing else."""
+        """Go on with the scene in which these threads are closed: the same places and velocities, nothing else. The
+        two sides of a seam that opens are a hair apart."""
         sewing, count, host = self._sewing, self.space.cloth_vertices, self.backend.host
         x, velocity = host(self._state.x)[:, :3], host(self._state.velocity)[:, :3]
         x, velocity = x.astype(np.float64), velocity.astype(np.float64)
         before = [sewing.apart(self.space.cloths(values)) for values in (x[:count], velocity)]
+        before[0] = sewing.eased(before[0], done)
         sewing.weld(done)
         self._build(self.space.centre, self.frame)
         places, speeds = (np.concatenate(sewing.joined(values)) for values in before)

@@ -126,6 +126,7 @@ class TAFFETA_PT_sewing(ClothPanel, bpy.types.Panel):
         layout.active = cloth.sewing
         layout.prop(cloth, "sewing_time")
         layout.prop(cloth, "sewing_force")
+        layout.prop(cloth, "seam_stiffness")
 
 
 class TAFFETA_PT_cords(ClothPanel, bpy.types.Panel):

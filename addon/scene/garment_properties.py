@@ -45,8 +45,19 @@ def properties() -> dict[str, bpy.props._PropertyDeferred]:
         ),
         "sewing_force": FloatProperty(
             name="Max Force (N)",
-            description="The most that one thread pulls with; 0 lets go",
+            description="The most that one thread pulls with. 0 lets go, and opens seams that are closed",
             default=Cloth.sewing_force,
+            min=0.0,
+            soft_max=20.0,
+            precision=2,
+            step=10,
+            options=KEYED,
+        ),
+        "seam_stiffness": FloatProperty(
+            name="Seam Stiffness",
+            description="Times which the cloth beside a closed seam resists bending more: 3 to 10 for two layers and "
+            "thread, 0 for a hinge",
+            default=Cloth.seam_stiffness,
             min=0.0,
             soft_max=20.0,
             precision=2,

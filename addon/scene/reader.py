@@ -21,7 +21,7 @@ from . import mesh as mesh_arrays
 from .bodies import Body
 from .cuts import Cuts
 from .painted import PAINTED, Weights
-from .sampled import CORDS, SURFACE, Samples, number, of_cloth
+from .sampled import CORDS, SEAMS, SURFACE, Samples, number, of_cloth
 
 
 class Reader(ABC):
@@ -154,9 +154,8 @@ class ClothReader(Reader):
             rest_corners=self.pattern,
             seams=self.seams,
             sewing_time=number(self.item.taffeta.cloth.sewing_time),
-            sewing_force=numbers.get("sewing_force", Cloth.sewing_force),
             cords=None if self.cords is None else Cords(self.cords, edge_lengths(self.rest, self.cords)),
-            **{name: numbers[name] for name in CORDS if name in numbers},
+            **{name: numbers[name] for name in (*SEAMS, *CORDS) if name in numbers},
             pins=pins,
             pin_strength=numbers["pin_strength"],
             thickness=numbers["thickness"],

@@ -17,6 +17,7 @@ from ...gpu_core.scene.shape import Shape
 from .loose import cords
 from .painted import groups
 
+SEAMS = ("sewing_force", "seam_stiffness")
 CORDS = ("cord_stiffness", "cord_density", "cord_shrink")
 SURFACE = ("friction", "thickness")  #: the numbers of a collider
 
@@ -28,7 +29,7 @@ def number(value: float) -> float:
 
 def of_cloth(item: bpy.types.Object) -> tuple[str, ...]:
     """The numbers that a cloth has now: what paint leads to counts where there is paint."""
-    sewing = ("sewing_force",) if item.taffeta.cloth.sewing else ()
+    sewing = SEAMS if item.taffeta.cloth.sewing else ()
     own = (*Material.__dataclass_fields__, *Shape.__dataclass_fields__, "thickness", "pin_strength", *WEIGHTS)
     return (*own, *sewing, *(CORDS if cords(item) else ()), *(f"{name}_max" for name in groups(item)))
 

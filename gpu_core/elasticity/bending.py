@@ -248,8 +248,12 @@ def bending(cloth: Cloth, form: BendingForm, known: Bending | None = None) -> Be
     names = ("bend", "bend_friction", "shrink", "bend_damping", "bend_yield")
     if form == "plate":
         rigidity, most, shrink, times, yields = (of_triangles(cloth, name)[plate] for name in names)
+        corners = cloth.triangles[plate]
     else:
         rigidity, most, shrink, times, yields = (_of_edges(cloth, name, hinge) for name in names)
+        corners = hinge
+    if cloth.sewn is not None and cloth.seam_stiffness != 1.0:
+        rigidity = np.where(cloth.sewn[corners].sum(axis=1) > 1, cloth.seam_stiffness, 1.0) * rigidity
     scale = 1.0 - shrink
     rest = scale[:, None] * unshrunk
     yarns = np.where(most > 0.0, RUBBING, 0.0)

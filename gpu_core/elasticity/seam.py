@@ -66,7 +66,7 @@ class SeamEnergy(Threads):
             duration=np.full(len(ends), cloth.sewing_time),
             stiffness=stiffness,
             most=most,
-            hessian=springs(ends, stiffness, count),
+            hessian=springs(ends, np.where(most > 0.0, stiffness, 0.0), count),  # what lets go must not hold back
         )
 
     @staticmethod

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 FORMAT = "taffeta job"
 VERSION = 4
 HEADER = "job.json"
-OF_SEAMS = ("sewing_time", "sewing_force")
+OF_SEAMS = ("sewing_time", "sewing_force", "seam_stiffness")
 OF_CORDS = ("cord_stiffness", "cord_density", "cord_shrink")
 PARTS = ("settings", "keys", "cloths", "colliders", "fields")
 PAINT = "painted_"  # prefix of the weights of a painted number in the cloth file

@@ -35,7 +35,10 @@ NOT_THE_RESULT = frozenset({"backend", "name", "key", "arrays", "keys", "materia
 #: numbers of a material that an older version has not, 0 where they do nothing
 NEWER = ("stretch_damping", "shear_damping", "bend_damping", "stretch_yield", "bend_yield", "velocity_damping")
 #: what caches of older versions do not say
-LATER = {"time_scale": 1.0, "pin_strength": 1.0, "cord_shrink": 0.0, **vars(Shape()), **dict.fromkeys(NEWER, 0.0)}
+LATER = {
+    "time_scale": 1.0, "pin_strength": 1.0, "cord_shrink": 0.0, "seam_stiffness": 1.0, **vars(Shape()),
+    **dict.fromkeys(NEWER, 0.0),
+}  # fmt: skip
 KINDS = {"cloths": "cloth", "colliders": "collider", "fields": "force field"}
 
 

@@ -70,7 +70,9 @@ class Cords:
 
 
 #: numbers of a cloth that are of none of its parts
-OF_CLOTH = ("thickness", "pin_strength", "sewing_force", "cord_stiffness", "cord_density", "cord_shrink")
+OF_CLOTH = (
+    "thickness", "pin_strength", "sewing_force", "seam_stiffness", "cord_stiffness", "cord_density", "cord_shrink",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,8 @@ class Cloth:
     seams: IntArray | None = None  #: (S, 2) vertices that threads pull together and hold
     sewing_time: float = 1.0  #: s from the start until the threads have pulled the seams closed
     sewing_force: float = 5.0  #: most that one thread pulls with, N
+    seam_stiffness: float = 1.0  #: times which cloth is stiffer against bending at a closed seam
+    sewn: npt.NDArray[np.bool_] | None = None  #: (N,) where a seam is closed; of a scene in motion alone (`sewing.py`)
     cords: Cords | None = None
     cord_stiffness: float = 200.0  #: what a cord of twice its length pulls with, N
     cord_density: float = 0.003  #: kg/m

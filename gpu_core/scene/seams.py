@@ -92,6 +92,7 @@ def welded(cloth: Cloth, wanted: npt.NDArray[np.bool_], kept: npt.NDArray[np.boo
             for name, paint in cloth.painted.items()
         },
         seams=left.astype(np.int32),
+        sewn=np.isin(np.arange(len(first)), vertex_of[cloth.seams[done]]),
         cords=None if cloth.cords is None else _tied(cloth.cords, vertex_of),
     )
     return Welded(result, vertex_of.astype(np.int32), done)

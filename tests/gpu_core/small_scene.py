@@ -151,6 +151,7 @@ def full_scene() -> Scene:
         seams=np.int32([[1, 14]]),
         sewing_time=2.0,
         sewing_force=0.5,
+        seam_stiffness=3.0,
         cords=Cords(np.int32([[2, 12], [12, 7]]), np.array([0.05, 0.3])),
         cord_stiffness=20.0,
         cord_density=0.01,

@@ -13,11 +13,22 @@ from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.check.scene_check import SceneCheck
 from taffeta.gpu_core.scene import air, keyed
 from taffeta.gpu_core.scene.air import WEIGHTS
-from taffeta.gpu_core.scene.scene import PAINTABLE, Cloth, Collider, Material, Painted, Scene, SceneError, Settings
+from taffeta.gpu_core.scene.scene import (
+    PAINTABLE,
+    Cloth,
+    Collider,
+    Cords,
+    Material,
+    Painted,
+    Pins,
+    Scene,
+    SceneError,
+    Settings,
+)
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.gpu_core.solvers.parameters import paper, subspace_reuse
 from taffeta.tests.gpu_core.small_scene import sheet, small_scene
-from taffeta.tests.gpu_core.swinging import FACTORS, SECOND, swinging
+from taffeta.tests.gpu_core.swinging import FACTORS, SECOND, SIDE, swinging
 
 FRAMES, KEY = 6, 3  #: after the first; the frame of the key, counted so
 cpu = select("cpu")
@@ -60,11 +71,30 @@ def scene_for(name: str) -> Scene:
     owner, name = name.split()
     if owner == "field":
         return blown(plain(), "harmonic" if name in ("damping", "size") else "force")
+    (cloth,), thread = plain().cloths, np.int32([[np.flatnonzero(~SECOND)[0], np.flatnonzero(SECOND)[-1]]])
+    if name == "seam_stiffness":
+        return replace(plain(), cloths=(sewn_together(cloth),))
     if name == "sewing_force":
-        (cloth,) = plain().cloths
-        thread = np.int32([[np.flatnonzero(~SECOND)[0], np.flatnonzero(SECOND)[-1]]])
         return replace(plain(), cloths=(replace(cloth, seams=thread, sewing_force=0.01),))
+    if name in ("cord_stiffness", "cord_density", "cord_shrink"):
+        tied = {
+            "cords": Cords(thread, np.array([0.8])),
+            "cord_stiffness": 1.0,
+            "cord_density": 0.01,
+            "cord_shrink": 0.1,
+        }
+        return replace(plain(), cloths=(replace(cloth, **tied),))
     return blown(plain(), ACTING[name]) if name in ACTING else plain()
+
+
+def sewn_together(cloth: Cloth) -> Cloth:
+    """The second sheet beside the first, where a closed seam joins their borders."""
+    places, held = cloth.positions.copy(), np.int32([0, SIDE - 1])
+    right, left = np.arange(SIDE) + SIDE * (SIDE - 1), np.arange(SIDE) + SIDE**2
+    places[SECOND] -= [0.8, 0.0, 0.0]
+    places[left] = places[right]
+    seams = np.column_stack([right, left]).astype(np.int32)
+    return replace(cloth, positions=places, seams=seams, pins=Pins(held, places[None, held], np.float32([1.0, 0.5])))
 
 
 @cache

@@ -11,11 +11,12 @@ import pytest
 
 from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.check.intersection import intersections
+from taffeta.gpu_core.check.scene_check import SceneCheck
 from taffeta.gpu_core.elasticity.assembly import assemble
 from taffeta.gpu_core.files import job
 from taffeta.gpu_core.scene.mesh import unique_edges
 from taffeta.gpu_core.scene.scene import Cloth, Material, Pins, Scene, SceneError, Settings
-from taffeta.gpu_core.scene.seams import welded
+from taffeta.gpu_core.scene.seams import mean_of, welded
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.tests.gpu_core.small_scene import sewn_tube, sheet
 
@@ -168,3 +169,42 @@ def test_threads_whose_ends_begin_in_one_place_are_closed_from_the_start(baked):
         assert (report.tangled, report.faults) == (0, [])
         x = again.positions()[0]
         assert np.array_equal(x[cloth.seams[:, 0]], x[cloth.seams[:, 1]])
+
+
+def test_a_seam_is_so_many_times_stiffer_against_bending():
+    """Rolled to a cylinder, the 16 triangles beside the seam take five times their part of the energy; of 128, those
+    16 at the free borders bear no moment."""
+    whole, cut, of = halves()
+    every, none = np.ones(len(cut.seams), bool), np.zeros(len(cut.seams), bool)
+    x, y, _ = whole.positions.T
+    rolled = np.column_stack([np.sin(x), y, 1.0 - np.cos(x)])
+
+    def energy(factor):
+        sewn = welded(replace(cut, seam_stiffness=factor), every, none)
+        data = assemble((sewn.cloth,), 1 / 192).bending
+        curvature = data.rows @ mean_of(rolled[of], sewn.vertex_of)
+        return 0.5 * data.stiffness @ (curvature**2).sum(axis=1)
+
+    assert energy(5.0) / energy(1.0) == pytest.approx(1.0 + 4.0 * 16 / 112, rel=1e-3)
+
+
+def test_a_button_holds_two_layers_at_one_point():
+    """A thread between the middles of two sheets; below, the second hangs from the first by it."""
+    flat, triangles = sheet(9, 0.16)
+    start = np.concatenate([flat, flat - [0.0, 0.0, 0.006]])
+    faces = np.concatenate([triangles, triangles + 81]).astype(np.int32)
+    corners = np.int32([0, 8, 72, 80])
+    cloth = Cloth(
+        "Layers", faces, start, start, Material(bend=5e-5), seams=np.int32([[40, 121]]), sewing_time=0.2,
+        pins=Pins(corners, start[None, corners]), sewing_force=2.0,
+    )  # fmt: skip
+    simulator = Simulator(Scene((cloth,), (), Settings(frame_end=24, step_rate=96.0)), cpu)
+    check = SceneCheck(simulator.scene)
+    for _ in range(23):
+        assert not simulator.advance_frame().faults
+        assert check.findings(simulator.frame, simulator.positions()[0]) == []
+    x = simulator.positions()[0]
+    assert simulator._sewing.done.all()
+    assert np.array_equal(x[40], x[121])
+    assert np.ptp(x[81:, 2]) > 0.02  # the lower one droops around it
+    assert x[121, 2] > x[81:, 2].mean()

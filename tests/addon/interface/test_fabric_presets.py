@@ -59,6 +59,7 @@ def test_every_property_that_makes_the_fabric_is_saved():
         "rest_shape_key",
         "thickness_shown",
         "strain_percent",
+        "seam_stiffness",
         "cord_stiffness",
         "cord_density",
         "cord_shrink",

@@ -19,7 +19,7 @@ from taffeta.gpu_core.files.job import describe
 from taffeta.gpu_core.scene.differences import differences
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.tests.addon.conftest import fcurves
-from taffeta.tests.gpu_core.swinging import FACTORS, SECOND, swinging
+from taffeta.tests.gpu_core.swinging import FACTORS, SECOND, SIDE, swinging
 
 FRAMES, KEY = 5, 4  #: the range; the frame of the key
 PLACES = {"cloth": "Sheets", "collider": "Slope"}
@@ -108,6 +108,19 @@ def sew(item) -> None:
     item.taffeta.cloth.sewing, item.taffeta.cloth.sewing_force = True, 0.01
 
 
+def close(item) -> None:
+    """The second sheet beside the first, where a closed seam joins their borders."""
+    right, left = np.arange(SIDE) + SIDE * (SIDE - 1), np.arange(SIDE) + SIDE**2
+    mesh = item.data
+    for vertex in np.flatnonzero(SECOND).tolist():
+        mesh.vertices[vertex].co.x -= 0.8
+    mesh.edges.add(SIDE)
+    for edge, a, b in zip(list(mesh.edges)[-SIDE:], right.tolist(), left.tolist(), strict=True):
+        edge.vertices, mesh.vertices[b].co = (a, b), mesh.vertices[a].co
+    item.vertex_groups["Pins"].remove([SIDE**2, SIDE**2 + SIDE * (SIDE - 1), SIDE * (SIDE - 1)])
+    item.taffeta.cloth.sewing = True
+
+
 def tie(item) -> None:
     """A cord that holds the two sheets together."""
     item.data.edges.add(1)
@@ -146,9 +159,9 @@ def test_a_key_changes_the_result_at_its_frame_and_only_from_there(swing, place,
     kind = FIELDS.get(name, "")
     if kind:
         blow(kind)
-    sewn = name if name == "sewing_force" else ""
+    sewn = name if name in ("sewing_force", "seam_stiffness") else ""
     if sewn:
-        sew(swing)
+        (sew if name == "sewing_force" else close)(swing)
     tied = "cord" if name.startswith("cord_") else ""
     if tied:
         tie(swing)
