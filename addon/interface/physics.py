@@ -8,7 +8,7 @@ import textwrap
 import bpy
 
 from ...gpu_core.scene.air import WEIGHTS
-from ..scene import painted, pattern, rest_key
+from ..scene import folds, painted, pattern, rest_key
 from ..scene.bodies import carries
 from ..scene.loose import cords
 from ..scene.sampled import CORDS
@@ -106,12 +106,18 @@ class TAFFETA_PT_shape(ClothPanel, bpy.types.Panel):
         layout.prop(cloth, "rest_shape_key")
         if cloth.rest_shape_key and not rest_key.exists(item, cloth.rest_shape_key):
             message(layout, context, f"There is no shape key “{cloth.rest_shape_key}”", "ERROR")
+        layout.prop(cloth, "rest_object")
         layout.prop(cloth, "shrink")
         layout.prop(cloth, "pattern_map", icon="GROUP_UVS")
         if cloth.pattern_map:
             layout.prop(cloth, "pattern_scale_shown")
             if not pattern.may_exist(item):
                 message(layout, context, f"There is no UV map “{cloth.pattern_map}”", "ERROR")
+        layout.prop(cloth, "fold_attribute", icon="EDGESEL")
+        if cloth.fold_attribute:
+            layout.prop(cloth, "fold_angle")
+            if not folds.may_exist(item):
+                message(layout, context, f"There is no attribute “{cloth.fold_attribute}”", "ERROR")
 
 
 class TAFFETA_PT_sewing(ClothPanel, bpy.types.Panel):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import bpy
 
-from . import fields, keyed, modifier, painted, pattern, rest_key, retiming
+from . import fields, folds, keyed, modifier, painted, pattern, rest_key, retiming
 from .bodies import carries
 from .gather import Members
 from .loose import loose
@@ -96,6 +96,9 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
     key = cloth.taffeta.cloth.rest_shape_key
     if key and not rest_key.exists(cloth, key):
         yield Trouble(cloth.name, f"there is no shape key “{key}” for its rest shape", "REST_KEY")
+    name = cloth.taffeta.cloth.fold_attribute
+    if name and not folds.may_exist(cloth):
+        yield Trouble(cloth.name, f"there is no attribute “{name}” for its folds", "FOLDS")
     for name, group in painted.groups(cloth).items():
         if not painted.exists(cloth, group):
             text = f"there is no vertex group or attribute “{group}” for its {painted.PAINTED[name].label.lower()}"

@@ -25,7 +25,7 @@ from . import fields, keyed, keys, modifier, painted, retiming
 from .bodies import Body, bodies, carries
 from .reader import ClothReader, ColliderReader, PlayedReader, Reader, material, shape
 from .render_settings import as_rendered
-from .sampled import CORDS, SEAMS, SURFACE, Samples, gravity, number, of_cloth
+from .sampled import CORDS, FOLDS, SEAMS, SURFACE, Samples, gravity, number, of_cloth
 
 FrameRange = tuple[int, int]
 KINDS = ("cloths", "colliders", "fields")
@@ -259,7 +259,7 @@ def gather_numbers(
 
 def _sewing(item: bpy.types.Object, numbers: Mapping[str, Any]) -> dict[str, float]:
     """As `job.describe` says it."""
-    keyed = {name: numbers[name] for name in (*SEAMS, *CORDS) if name in numbers}
+    keyed = {name: numbers[name] for name in (*SEAMS, *FOLDS, *CORDS) if name in numbers}
     return {"sewing_time": number(item.taffeta.cloth.sewing_time), **keyed} if item.taffeta.cloth.sewing else keyed
 
 

@@ -42,6 +42,10 @@ def pattern(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     item.taffeta.cloth.pattern_map = ""
 
 
+def folds(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    item.taffeta.cloth.fold_attribute = ""
+
+
 def sew(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     item.taffeta.cloth.sewing = True
 
@@ -98,6 +102,7 @@ MENDS: dict[str, tuple[str, Callable[[bpy.types.Scene, bpy.types.Object], None]]
     "REST_KEY": ("Clear Rest Shape Key", rest_shape_key),
     "PAINT": ("Clear Group", paint),
     "PATTERN": ("Clear Pattern", pattern),
+    "FOLDS": ("Clear Fold Attribute", folds),
     "SEW": ("Sew Them", sew),
     "COLLIDER": ("Make Collider", collider),
     "BLENDER_CLOTH": ("Remove Blender's Cloth", blender_cloth),

@@ -16,12 +16,12 @@ from ...gpu_core.scene.arrays import Array, FloatArray, IntArray
 from ...gpu_core.scene.mesh import edge_lengths
 from ...gpu_core.scene.scene import Cloth, Collider, Cords, Material, Painted, Pins, SceneError, Settings
 from ...gpu_core.scene.shape import Shape
-from . import frozen_shape, loose, modifier, painted, pattern, rest_key, triangulation
+from . import folds, frozen_shape, loose, modifier, painted, pattern, rest_key, triangulation
 from . import mesh as mesh_arrays
 from .bodies import Body
 from .cuts import Cuts
 from .painted import PAINTED, Weights
-from .sampled import CORDS, SEAMS, SURFACE, Samples, number, of_cloth
+from .sampled import CORDS, FOLDS, SEAMS, SURFACE, Samples, number, of_cloth
 
 
 class Reader(ABC):
@@ -89,7 +89,7 @@ class ClothReader(Reader):
         with triangulation.shown(self.item):
             depsgraph.update()
             with evaluated_mesh(self.body, depsgraph, frame) as (mesh, matrix):
-                points = self._rest(mesh, matrix)
+                points = self._rest(mesh, matrix, depsgraph)
                 warp = mesh_arrays.warp_directions(mesh, points)
                 self._cut = mesh_arrays.triangles(mesh), warp, pattern.corners(self.item, mesh, points)
         depsgraph.update()
@@ -97,7 +97,7 @@ class ClothReader(Reader):
     def _read_start(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None:
         if self.vertices != len(self.item.data.vertices):
             _refuse_modifier(self.item, depsgraph)
-        self.rest, start = self._rest(mesh, matrix), frozen_shape.start(self.item)
+        self.rest, start = self._rest(mesh, matrix, depsgraph), frozen_shape.start(self.item)
         self.start = to_world(mesh_arrays.positions(mesh) if start is None else start, matrix)
         triangles, self.warp = mesh_arrays.triangles(mesh), mesh_arrays.warp_directions(mesh, self.rest)
         if self._cut is not None:
@@ -111,6 +111,7 @@ class ClothReader(Reader):
         self.triangles = _facing_out(triangles, matrix)
         self.pattern = None if known is None else pattern.ordered(*known, self.triangles)
         self.seams, self.cords = loose.split(self.item, mesh)
+        self.folds = folds.of_mesh(self.item, mesh)
         weights = Weights(self.item, self.item.evaluated_get(depsgraph), mesh)
         self.pinned, self.pin_weights = self._pin_group(weights)
         self.paint = {
@@ -118,10 +119,21 @@ class ClothReader(Reader):
         }
         self.pin_targets = self.spool.begin(self.settings.frames) if len(self.pinned) else None
 
-    def _rest(self, mesh: bpy.types.Mesh, matrix: Array) -> Array:
+    def _rest(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> Array:
         """(N, 3) the shape without stress, world, m."""
+        if (other := self.item.taffeta.cloth.rest_object) is not None:
+            return self._rest_of(other, len(mesh.vertices), depsgraph)
         shape = rest_key.shape(self.item)
         return to_world(mesh_arrays.positions(mesh) if shape is None else shape, matrix)
+
+    def _rest_of(self, other: bpy.types.Object, vertices: int, depsgraph: bpy.types.Depsgraph) -> Array:
+        _require_mesh(other)
+        with evaluated_mesh(Body(other), depsgraph, self.settings.frame_start) as (mesh, matrix):
+            points = mesh_arrays.positions(mesh)
+        if len(points) != vertices:
+            problem = f"its rest object {other.name} has {len(points)} vertices, the mesh {vertices}"
+            raise SceneError(self.body.name, problem, "Choose a copy of this object, or clear the field")
+        return to_world(points, matrix)
 
     def _pin_group(self, weights: Weights) -> tuple[IntArray, FloatArray]:
         """(vertices with a weight above 0, those weights)."""
@@ -154,8 +166,9 @@ class ClothReader(Reader):
             rest_corners=self.pattern,
             seams=self.seams,
             sewing_time=number(self.item.taffeta.cloth.sewing_time),
+            folds=self.folds,
             cords=None if self.cords is None else Cords(self.cords, edge_lengths(self.rest, self.cords)),
-            **{name: numbers[name] for name in (*SEAMS, *CORDS) if name in numbers},
+            **{name: numbers[name] for name in (*SEAMS, *FOLDS, *CORDS) if name in numbers},
             pins=pins,
             pin_strength=numbers["pin_strength"],
             thickness=numbers["thickness"],

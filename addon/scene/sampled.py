@@ -18,6 +18,7 @@ from .loose import cords
 from .painted import groups
 
 SEAMS = ("sewing_force", "seam_stiffness")
+FOLDS = ("fold_angle",)
 CORDS = ("cord_stiffness", "cord_density", "cord_shrink")
 SURFACE = ("friction", "thickness")  #: the numbers of a collider
 
@@ -31,7 +32,8 @@ def of_cloth(item: bpy.types.Object) -> tuple[str, ...]:
     """The numbers that a cloth has now: what paint leads to counts where there is paint."""
     sewing = SEAMS if item.taffeta.cloth.sewing else ()
     own = (*Material.__dataclass_fields__, *Shape.__dataclass_fields__, "thickness", "pin_strength", *WEIGHTS)
-    return (*own, *sewing, *(CORDS if cords(item) else ()), *(f"{name}_max" for name in groups(item)))
+    folded = FOLDS if item.taffeta.cloth.fold_attribute else ()
+    return (*own, *sewing, *folded, *(CORDS if cords(item) else ()), *(f"{name}_max" for name in groups(item)))
 
 
 def gravity(scene: bpy.types.Scene) -> tuple[float, float, float]:

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import math
+
 import bpy
-from bpy.props import FloatProperty, StringProperty
+from bpy.props import FloatProperty, PointerProperty, StringProperty
 
 from ...gpu_core.scene.shape import Shape
-from . import rest_key
+from . import folds, rest_key
 from .painted import SHRINK
 from .shown import KEYED, UNKEYED
 
@@ -21,6 +23,35 @@ def properties() -> dict[str, bpy.props._PropertyDeferred]:
             "Empty: the shape at the first frame",
             search=rest_key.choices,
             options=UNKEYED,
+        ),
+        "rest_object": PointerProperty(
+            name="Rest Object",
+            description="Object whose mesh, as it is at the first frame, is the shape without stress; with the same "
+            "vertices. Empty: this one's own",
+            type=bpy.types.Object,
+            poll=_may_be_rest,
+            options=UNKEYED,
+        ),
+        "fold_attribute": StringProperty(
+            name="Fold Attribute",
+            description="Attribute of edges that have an angle at rest: 1 for a mountain fold, -1 for a valley. "
+            "Blender's own edge crease is one",
+            search=folds.choices,
+            search_options={"SUGGESTION"},
+            options=UNKEYED,
+        ),
+        "fold_angle": FloatProperty(
+            name="Fold Angle",
+            description="By how much the faces beside a fold of weight 1 are turned from each other at rest",
+            default=math.radians(120.0),
+            min=-math.pi,
+            max=math.pi,
+            soft_min=0.0,
+            soft_max=math.radians(170.0),
+            precision=1,
+            step=100,
+            subtype="ANGLE",
+            options=KEYED,
         ),
         "shrink": FloatProperty(
             name="Shrink",
@@ -82,3 +113,7 @@ def properties() -> dict[str, bpy.props._PropertyDeferred]:
             options=KEYED,
         ),
     }
+
+
+def _may_be_rest(cloth: bpy.types.PropertyGroup, item: bpy.types.Object) -> bool:
+    return item.type == "MESH" and item != cloth.id_data

@@ -28,6 +28,7 @@ from ..scene.mesh import corner_areas, hinges, places
 from ..scene.scene import Cloth
 from .choices import BendingForm, ElasticityChoices
 from .energy import LinearSystem, viscosity_of
+from .folds import Neighbourhoods, folded_curvature, in_frame, neighbourhoods, unit
 from .lag import SOFTEST, Lag
 from .plasticity import NEVER, Creases, Yielding, yielding_of
 from .plate import plate_rows
@@ -52,6 +53,7 @@ class Bending(NamedTuple):
     damping: npt.NDArray[np.float64]  #: (R,) time constant times the stiffness of D, N·s/m
     viscosity: sparse.csr_array | None  #: (N, N) N·s/m; None where nothing damps
     yielding: Yielding  #: of each row
+    folds: Neighbourhoods | None  #: None: there are none, or they have no angle yet
 
 
 class BendingData(NamedTuple):
@@ -254,8 +256,12 @@ def bending(cloth: Cloth, form: BendingForm, known: Bending | None = None) -> Be
         corners = hinge
     if cloth.sewn is not None and cloth.seam_stiffness != 1.0:
         rigidity = np.where(cloth.sewn[corners].sum(axis=1) > 1, cloth.seam_stiffness, 1.0) * rigidity
-    scale = 1.0 - shrink
-    rest = scale[:, None] * unshrunk
+    scale, near, bent = 1.0 - shrink, known.folds if known else None, unshrunk
+    if cloth.folds is not None and cloth.fold_angle != 0.0 and form == "plate":
+        near, bent = near or neighbourhoods(cloth, cloth.folds), unshrunk.copy()
+        of_folds, found = folded_curvature(cloth, cloth.folds, near, rows, plate, hinge)
+        bent[of_folds] = found
+    rest = scale[:, None] * bent
     yarns = np.where(most > 0.0, RUBBING, 0.0)
     elastic = rigidity / (area * scale * scale)
     yielding = Yielding(np.where(yields > 0.0, yields, NEVER), 1.0 / (area * scale * scale))
@@ -271,7 +277,7 @@ def bending(cloth: Cloth, form: BendingForm, known: Bending | None = None) -> Be
     hessian, viscosity = _squared(rows, stiffness), _squared(rows, damping) if damping.any() else None
     return Bending(
         rows, area, stiffness, rubbing, plate, most, hinge.astype(np.int32), rest, hessian, unshrunk, damping,
-        viscosity, yielding,
+        viscosity, yielding, near,
     )  # fmt: skip
 
 
@@ -391,12 +397,8 @@ def _rest_curvature(cloth: Cloth, rows: sparse.csr_array, hinge: npt.NDArray[np.
     normal = np.zeros_like(rest)
     a, b, c = (rest[cloth.triangles[:, k]] for k in range(3))
     np.add.at(normal, cloth.triangles, np.cross(b - a, c - a)[:, None, :])
-    edge = _unit(rest[hinge[:, 1]] - rest[hinge[:, 0]])
-    middle = _unit(normal)[hinge].sum(axis=1)
-    middle = _unit(middle - (middle * edge).sum(axis=1, keepdims=True) * edge)
-    found = rows @ rest
-    frame = (edge, np.cross(middle, edge), middle)
-    curvature = np.column_stack([*((found * axis).sum(axis=1) for axis in frame), np.zeros(len(found))])
+    unit_normal = unit(normal)[hinge].sum(axis=1)
+    curvature = in_frame(rows @ rest, rest[hinge[:, 1]] - rest[hinge[:, 0]], unit_normal)
     if cloth.rest_corners is not None:
         sewn = np.zeros(len(rest), bool)
         sewn[cloth.triangles[(rest[cloth.triangles] != cloth.rest_corners).any(axis=2)]] = True
@@ -404,11 +406,6 @@ def _rest_curvature(cloth: Cloth, rows: sparse.csr_array, hinge: npt.NDArray[np.
     size = np.sqrt(corner_areas(cloth.patterns).mean())
     reach = np.linalg.norm(curvature, axis=1) / np.maximum(abs(rows).sum(axis=1), 1e-30)
     return curvature if reach.max(initial=0.0) > FLAT * size else np.zeros_like(curvature)
-
-
-def _unit(vectors: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Rows of length 1; those of length 0 stay."""
-    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-30))
 
 
 def _cotangent(u: npt.NDArray[np.float64], v: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -29,6 +29,7 @@ from ..scene.scene import (
     Cloth,
     Collider,
     Cords,
+    Folds,
     Material,
     Painted,
     Pins,
@@ -63,6 +64,7 @@ FORMAT = "taffeta job"
 VERSION = 4
 HEADER = "job.json"
 OF_SEAMS = ("sewing_time", "sewing_force", "seam_stiffness")
+OF_FOLDS = ("fold_angle",)
 OF_CORDS = ("cord_stiffness", "cord_density", "cord_shrink")
 PARTS = ("settings", "keys", "cloths", "colliders", "fields")
 PAINT = "painted_"  # prefix of the weights of a painted number in the cloth file
@@ -79,6 +81,8 @@ CLOTH_ARRAYS: dict[str, type] = {
     "pin_targets": np.float64,
     "pin_weights": np.float32,
     "seams": np.int32,
+    "fold_ends": np.int32,
+    "fold_weights": np.float64,
     "cord_ends": np.int32,
     "cord_lengths": np.float64,
     "rest_corners": np.float64,
@@ -230,9 +234,9 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
 
 
 def sewing(cloth: Cloth) -> dict[str, float]:
-    """What is said of a cloth's threads and cords: nothing where there are none, as an older version did."""
-    names = () if cloth.seams is None else OF_SEAMS
-    return {name: float(getattr(cloth, name)) for name in (*names, *(OF_CORDS if cloth.cords else ()))}
+    """What is said of a cloth's threads, folds and cords: nothing where there are none, as an older version did."""
+    parts = ((cloth.seams, OF_SEAMS), (cloth.folds, OF_FOLDS), (cloth.cords, OF_CORDS))
+    return {name: float(getattr(cloth, name)) for part, names in parts if part is not None for name in names}
 
 
 def _described(item: Field) -> dict[str, Any]:
@@ -273,6 +277,8 @@ def cloth_arrays(cloth: Cloth) -> dict[str, Any]:
         "pin_targets": pins and pins.targets,
         "pin_weights": pins and pins.weights,
         "seams": cloth.seams,
+        "fold_ends": cloth.folds and cloth.folds.ends,
+        "fold_weights": cloth.folds and cloth.folds.weights,
         "cord_ends": cloth.cords and cloth.cords.ends,
         "cord_lengths": cloth.cords and cloth.cords.lengths,
         "rest_corners": cloth.rest_corners,
@@ -366,7 +372,10 @@ def _load_cloth(path: Path, entry: Mapping[str, Any]) -> Cloth:
         if "pin_vertices" in arrays:
             pins = Pins(arrays.pop("pin_vertices"), arrays.pop("pin_targets"), arrays.pop("pin_weights", None))
         cords = Cords(arrays.pop("cord_ends"), arrays.pop("cord_lengths")) if "cord_ends" in arrays else None
-        sewn: dict[str, Any] = {name: number(entry[name]) for name in (*OF_SEAMS, *OF_CORDS) if name in entry}
+        folds = Folds(arrays.pop("fold_ends"), arrays.pop("fold_weights")) if "fold_ends" in arrays else None
+        sewn: dict[str, Any] = {
+            name: number(entry[name]) for name in (*OF_SEAMS, *OF_FOLDS, *OF_CORDS) if name in entry
+        }
         ends = entry.get("painted", {})
         painted = {name: Painted(arrays.pop(f"{PAINT}{name}"), number(ends[name])) for name in ends}
         return Cloth(
@@ -380,6 +389,7 @@ def _load_cloth(path: Path, entry: Mapping[str, Any]) -> Cloth:
             keys=keys_of(entry),
             pins=pins,
             pin_strength=number(entry.get("pin_strength", Cloth.pin_strength)),
+            folds=folds,
             cords=cords,
             **sewn,
             field_weights=restored(FieldWeights, entry.get("field_weights", {})),

@@ -24,6 +24,8 @@ ARRAYS = {
     "pin_targets": "its pins move otherwise",
     "pin_weights": "the weights of its pin group have changed",
     "seams": "its sewing edges have changed",
+    "fold_ends": "its folds have changed",
+    "fold_weights": "its folds have changed",
     "cord_ends": "its cords have changed",
     "cord_lengths": "its cords have changed",
     "rest_corners": "its pattern has changed",
@@ -36,8 +38,8 @@ NOT_THE_RESULT = frozenset({"backend", "name", "key", "arrays", "keys", "materia
 NEWER = ("stretch_damping", "shear_damping", "bend_damping", "stretch_yield", "bend_yield", "velocity_damping")
 #: what caches of older versions do not say
 LATER = {
-    "time_scale": 1.0, "pin_strength": 1.0, "cord_shrink": 0.0, "seam_stiffness": 1.0, **vars(Shape()),
-    **dict.fromkeys(NEWER, 0.0),
+    "time_scale": 1.0, "pin_strength": 1.0, "cord_shrink": 0.0, "seam_stiffness": 1.0, "fold_angle": 0.0,
+    **vars(Shape()), **dict.fromkeys(NEWER, 0.0),
 }  # fmt: skip
 KINDS = {"cloths": "cloth", "colliders": "collider", "fields": "force field"}
 

@@ -29,6 +29,7 @@ RANGES = {
     "pin_strength": (0.0, 1.0),
     "shrink": (-9.0, 0.9),
     "cord_shrink": (-9.0, 0.9),
+    "fold_angle": (-np.pi, np.pi),
     "pressure": ANY,
     "fluid_density": ANY,
 }

@@ -69,9 +69,20 @@ class Cords:
     lengths: Array  #: (C,) at rest, m
 
 
+@dataclass(frozen=True)
+class Folds:
+    """Edges with an angle at rest, besides what the rest shape has: pleats, creases, pressed hems."""
+
+    ends: IntArray  #: (K, 2) indices into the cloth's vertices
+    weights: (
+        Array  #: (K,) of `Cloth.fold_angle`: above 0 a mountain as seen from where the faces look, below 0 a valley
+    )
+
+
 #: numbers of a cloth that are of none of its parts
 OF_CLOTH = (
-    "thickness", "pin_strength", "sewing_force", "seam_stiffness", "cord_stiffness", "cord_density", "cord_shrink",
+    "thickness", "pin_strength", "sewing_force", "seam_stiffness", "fold_angle", "cord_stiffness", "cord_density",
+    "cord_shrink",
 )  # fmt: skip
 
 
@@ -97,6 +108,8 @@ class Cloth:
     sewing_force: float = 5.0  #: most that one thread pulls with, N
     seam_stiffness: float = 1.0  #: times which cloth is stiffer against bending at a closed seam
     sewn: npt.NDArray[np.bool_] | None = None  #: (N,) where a seam is closed; of a scene in motion alone (`sewing.py`)
+    folds: Folds | None = None
+    fold_angle: float = 0.0  #: rad, by which the faces beside a fold of weight 1 are turned from each other at rest
     cords: Cords | None = None
     cord_stiffness: float = 200.0  #: what a cord of twice its length pulls with, N
     cord_density: float = 0.003  #: kg/m
@@ -259,6 +272,10 @@ def _validate_cloth(cloth: Cloth, settings: Settings) -> None:
     _validate_keys(cloth.name, cloth.keys, (*cloth.numbers, *maxima), settings)
     if cloth.seams is not None:
         _validate_seams(cloth, cloth.seams)
+    if cloth.folds is not None:
+        _validate_ends(cloth, cloth.folds.ends, "fold")
+        if cloth.folds.weights.shape != (len(cloth.folds.ends),) or not np.isfinite(cloth.folds.weights).all():
+            raise SceneError(cloth.name, "a fold's weight is not a number", "Mark these edges again")
     if cloth.velocities is not None:
         if cloth.velocities.shape != cloth.positions.shape:
             raise SceneError(cloth.name, "velocities do not match the vertices", "Give one velocity per vertex")

@@ -16,7 +16,18 @@ from taffeta.gpu_core.check.scene_check import check_frame, to_world
 from taffeta.gpu_core.files.cache import frames_path, read_frames
 from taffeta.gpu_core.files.job import save
 from taffeta.gpu_core.scene.air import Field, FieldWeights
-from taffeta.gpu_core.scene.scene import PAINTABLE, Cloth, Collider, Cords, Material, Painted, Pins, Scene, Settings
+from taffeta.gpu_core.scene.scene import (
+    PAINTABLE,
+    Cloth,
+    Collider,
+    Cords,
+    Folds,
+    Material,
+    Painted,
+    Pins,
+    Scene,
+    Settings,
+)
 from taffeta.gpu_core.scene.shape import Shape
 
 
@@ -152,6 +163,8 @@ def full_scene() -> Scene:
         sewing_time=2.0,
         sewing_force=0.5,
         seam_stiffness=3.0,
+        folds=Folds(np.int32([[1, 2]]), np.array([-0.5])),
+        fold_angle=1.0,
         cords=Cords(np.int32([[2, 12], [12, 7]]), np.array([0.05, 0.3])),
         cord_stiffness=20.0,
         cord_density=0.01,

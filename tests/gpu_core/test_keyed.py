@@ -13,11 +13,13 @@ from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.check.scene_check import SceneCheck
 from taffeta.gpu_core.scene import air, keyed
 from taffeta.gpu_core.scene.air import WEIGHTS
+from taffeta.gpu_core.scene.mesh import unique_edges
 from taffeta.gpu_core.scene.scene import (
     PAINTABLE,
     Cloth,
     Collider,
     Cords,
+    Folds,
     Material,
     Painted,
     Pins,
@@ -74,6 +76,10 @@ def scene_for(name: str) -> Scene:
     (cloth,), thread = plain().cloths, np.int32([[np.flatnonzero(~SECOND)[0], np.flatnonzero(SECOND)[-1]]])
     if name == "seam_stiffness":
         return replace(plain(), cloths=(sewn_together(cloth),))
+    if name == "fold_angle":
+        edges = unique_edges(cloth.triangles)
+        folds = Folds(edges, np.where(edges[:, 1] - edges[:, 0] == 1, 1.0, 0.0))
+        return replace(plain(), cloths=(replace(cloth, folds=folds, fold_angle=0.3),))
     if name == "sewing_force":
         return replace(plain(), cloths=(replace(cloth, seams=thread, sewing_force=0.01),))
     if name in ("cord_stiffness", "cord_density", "cord_shrink"):

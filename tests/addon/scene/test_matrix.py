@@ -121,6 +121,15 @@ def close(item) -> None:
     item.taffeta.cloth.sewing = True
 
 
+def fold(item) -> None:
+    """Every edge across the sheets."""
+    mesh, marked = item.data, item.data.attributes.new("Pleats", "FLOAT", "EDGE")
+    ends = np.array([tuple(edge.vertices) for edge in mesh.edges])
+    across = ends[:, 1] - ends[:, 0] == 1
+    marked.data.foreach_set("value", np.where(across, 1.0, 0.0).astype(np.float32))
+    item.taffeta.cloth.fold_attribute, item.taffeta.cloth.fold_angle = "Pleats", 0.3
+
+
 def tie(item) -> None:
     """A cord that holds the two sheets together."""
     item.data.edges.add(1)
@@ -162,9 +171,9 @@ def test_a_key_changes_the_result_at_its_frame_and_only_from_there(swing, place,
     sewn = name if name in ("sewing_force", "seam_stiffness") else ""
     if sewn:
         (sew if name == "sewing_force" else close)(swing)
-    tied = "cord" if name.startswith("cord_") else ""
+    tied = name.split("_")[0] if name.startswith(("cord_", "fold_")) else ""
     if tied:
-        tie(swing)
+        {"cord": tie, "fold": fold}[tied](swing)
     expected = plain(kind or sewn or tied)  # paint that goes to the number itself is none
     key(place, name, FACTORS.get(name, 3.0))
     scene = read()

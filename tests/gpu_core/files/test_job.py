@@ -219,7 +219,7 @@ def test_every_field_of_the_scene_is_stored():
         "name", "triangles", "rest_positions", "positions", "material", "velocities", "warp", "pins", "thickness",
         "world_to_object", "key", "self_collision", "painted", "keys", "seams", "sewing_time", "sewing_force",
         "cords", "cord_stiffness", "cord_density", "cord_shrink", "pin_strength", "rest_corners",
-        "field_weights", "fields", "shape", "seam_stiffness", "sewn",
+        "field_weights", "fields", "shape", "seam_stiffness", "sewn", "folds", "fold_angle",
     }  # fmt: skip
     assert {f.name for f in fields(Scene)} == {"cloths", "colliders", "settings", "keys", "fields"}
     assert {f.name for f in fields(Collider)} == {
