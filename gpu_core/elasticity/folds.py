@@ -44,14 +44,20 @@ def neighbourhoods(cloth: Cloth, folds: Folds) -> Neighbourhoods:
             runs = corners[(corners.index(a) + 1) % 3] == b
             beside[here].append((there, fold, 1 if runs else -1))
     around = incidence(cloth.triangles, len(cloth.positions))
-    rows: list[tuple[int, int, list[int], list[int]]] = []
+    pairs: list[tuple[int, int]] = []
+    ways: list[tuple[list[int], list[int]]] = []
     for own in _near(cloth, found.triangles[number >= 0].ravel()):
         ring = {t // 3 for v in cloth.triangles[own] for t in around.entries[around.start[v] : around.start[v + 1]]}
-        rows += [(own, *seen) for seen in _unfolded(own, ring, beside)]
-    most = max((len(row[2]) for row in rows), default=0)
-    filled = [[[*row[k], *[-1] * (most - len(row[k]))] for row in rows] for k in (2, 3)]
-    crossed, turned = (np.array(values, np.int64).reshape(len(rows), most) for values in filled)
-    return Neighbourhoods(*np.array([row[:2] for row in rows], np.int64).reshape(-1, 2).T, crossed, turned)
+        for other, folds_between, runs in _unfolded(own, ring, beside):
+            pairs.append((own, other))
+            ways.append((folds_between, runs))
+    most = max((len(way[0]) for way in ways), default=0)
+    crossed, turned = (
+        np.array([[*way[k], *[-1] * (most - len(way[k]))] for way in ways], np.int64).reshape(len(ways), most)
+        for k in range(2)
+    )
+    own_of, other_of = np.array(pairs, np.int64).reshape(-1, 2).T
+    return Neighbourhoods(own_of, other_of, crossed, turned)
 
 
 def folded_curvature(

@@ -30,7 +30,7 @@ def controls() -> Iterator[tuple[str, bpy.types.Property]]:
     """(path in Python, property) of all that a user can set."""
     for place, group in PLACES.items():
         for item in group.bl_rna.properties:
-            group_of_its_own = item.type == "POINTER" and item.fixed_type.identifier != "Collection"
+            group_of_its_own = item.type == "POINTER" and item.fixed_type.identifier not in ("Collection", "Object")
             if item.identifier not in OWN and not group_of_its_own and not item.is_hidden:
                 yield f"{place}.{item.identifier}", item
 
