@@ -18,7 +18,7 @@ from ...gpu_core.scene.arrays import Array, IntArray
 from ...gpu_core.scene.scene import SceneError
 from . import mesh as mesh_arrays
 from .bodies import Body
-from .evaluated import evaluated_mesh, object_to_world, to_world
+from .evaluated import evaluated_mesh, is_enabled, object_to_world, to_world
 
 LEAST = 1.0e-30  #: m², a triangle smaller than that has no direction
 
@@ -54,14 +54,6 @@ def _require_shown(cloth: str, target: bpy.types.Object, depsgraph: bpy.types.De
             f"pins of “{cloth}” follow it, but it is disabled in the viewport at frame {depsgraph.scene.frame_current}",
             "Enable it (screen icon in the Outliner; the eye may stay closed) or choose another target",
         )
-
-
-def is_enabled(target: bpy.types.Object, layer: bpy.types.LayerCollection) -> bool:
-    """Is it in this collection of a view layer, or in one of those within, none of them switched off?"""
-    if layer.collection.hide_viewport:
-        return False
-    own = not layer.exclude and layer.collection.objects.get(target.name) == target
-    return own or any(is_enabled(target, part) for part in layer.children)
 
 
 class _Transform(Carrier):

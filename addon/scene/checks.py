@@ -14,7 +14,7 @@ import numpy as np
 from . import fields, keyed, modifier, painted, pattern, pin_properties, rest_key, retiming
 from . import mesh as mesh_arrays
 from .bodies import carries
-from .carrier import is_enabled
+from .evaluated import is_enabled
 from .gather import Members
 from .render_settings import differs
 

@@ -15,16 +15,35 @@ from ...gpu_core.scene.scene import SceneError
 from .bodies import Body
 
 
+def is_enabled(target: bpy.types.Object, layer: bpy.types.LayerCollection) -> bool:
+    """Is it in this collection of a view layer, or in one of those within, none of them switched off?"""
+    if layer.collection.hide_viewport:
+        return False
+    own = not layer.exclude and layer.collection.objects.get(target.name) == target
+    return own or any(is_enabled(target, part) for part in layer.children)
+
+
+def require_enabled(item: bpy.types.Object, layer: bpy.types.LayerCollection) -> None:
+    """Raises SceneError where it is switched off in the view layer with this collection. What another object points to
+    has a place even then, but one that does not move."""
+    if item.hide_viewport or not is_enabled(item, layer):
+        raise _disabled(item.name)
+
+
+def _disabled(name: str) -> SceneError:
+    return SceneError(
+        name,
+        "it is disabled in the viewport, or its collection is, so Blender does not evaluate it",
+        "Enable it (screen icon in the Outliner; the eye may stay closed) or set its role to None",
+    )
+
+
 @contextmanager
 def evaluated_mesh(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> Iterator[tuple[bpy.types.Mesh, Array]]:
     """(mesh, (4, 4) from its space to the world, m) as Blender shows the object now. frame: of now, for errors."""
     evaluated = body.item.evaluated_get(depsgraph)
     if not evaluated.is_evaluated:
-        raise SceneError(
-            body.name,
-            "it is disabled in the viewport, or its collection is, so Blender does not evaluate it",
-            "Enable it (screen icon in the Outliner; the eye may stay closed) or set its role to None",
-        )
+        raise _disabled(body.name)
     matrix = object_to_world(body, depsgraph, frame)
     try:
         yield evaluated.to_mesh(), matrix

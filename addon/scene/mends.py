@@ -10,7 +10,7 @@ import bpy
 
 from ...gpu_core.scene.scene import SceneError
 from . import keyed, modifier, painted, pin_properties, resolution
-from .carrier import is_enabled
+from .evaluated import is_enabled
 
 
 def gravity(scene: bpy.types.Scene, _item: bpy.types.Object | None) -> None:

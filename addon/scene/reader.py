@@ -19,7 +19,7 @@ from . import frozen_shape, modifier, painted, pattern, pin_properties, rest_key
 from . import mesh as mesh_arrays
 from .bodies import Body
 from .cuts import Cuts
-from .evaluated import evaluated_mesh, to_world
+from .evaluated import evaluated_mesh, require_enabled, to_world
 from .painted import PAINTED, Weights
 from .pin_reader import PinReader
 from .sampled import SURFACE, Samples, number, of_cloth
@@ -42,6 +42,8 @@ class Reader(ABC):
 
     def read(self, depsgraph: bpy.types.Depsgraph, frame: int) -> None:
         if frame == self.settings.frame_start:
+            if not self.body.carriers:
+                require_enabled(self.item, depsgraph.view_layer.layer_collection)
             self._prepare(depsgraph, frame)
         with evaluated_mesh(self.body, depsgraph, frame) as (mesh, matrix):
             if frame == self.settings.frame_start:

@@ -258,6 +258,23 @@ def test_what_is_in_a_collection_that_is_switched_off_carries_no_pins(scene, cap
     assert "“Hand”, which is in no enabled collection" in str(refusal())
 
 
+@pytest.mark.parametrize("points", ["pins", "fields"])
+def test_a_collider_that_is_switched_off_is_refused_though_the_cloth_points_to_it(scene, cape, body, points):
+    hidden = bpy.data.collections.new("Hidden")
+    scene.collection.children.link(hidden)
+    scene.collection.objects.unlink(body)
+    hidden.objects.link(body)
+    if points == "pins":
+        cape.taffeta.cloth.pins.add().target = body
+    else:
+        cape.taffeta.cloth.field_collection = hidden
+    turning(body)
+    assert len(read().colliders[0].positions) == 4
+    hidden.hide_viewport = True
+    error = refusal()
+    assert (error.object, "disabled in the viewport" in str(error)) == ("Body", True)
+
+
 def test_what_its_eye_hides_carries_its_pins_all_the_same(cape):
     pins_of(cape).target = hand = empty()
     places = turning(hand)
