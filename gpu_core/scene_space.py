@@ -18,6 +18,7 @@ from .scene import air, keyed
 from .scene.arrays import Array, FloatArray, IntArray
 from .scene.fields import of_vertices
 from .scene.mesh import edge_lengths, unique_edges
+from .scene.motion import between
 from .scene.scene import Cloth, Collider, Scene
 from .scene.seams import near_seams, rest_lengths
 
@@ -92,7 +93,7 @@ class SceneSpace:
         self._warn_of_short_edges()
         self._warn_of_jumps()
         moving = any(collider.animated for collider in scene.colliders) or any(
-            cloth.pins is not None and len(cloth.pins.targets) > 1 for cloth in scene.cloths
+            cloth.pin_groups or (cloth.pins is not None and len(cloth.pins.targets) > 1) for cloth in scene.cloths
         )
         self._still: FloatArray | None = None if moving else self._goal(scene.settings.frame_start)
 
@@ -130,6 +131,8 @@ class SceneSpace:
         scene, when = self.scene, frame - self.scene.settings.frame_start
         owners = [scene.keys, *(cloth.keys for cloth in scene.cloths), *(body.keys for body in scene.colliders)]
         values = [item for keys in owners for item in keyed.moment(keys, when).items()]
+        groups = [group for cloth in scene.cloths for group in cloth.pin_groups]
+        values += [("pin_strength", value) for group in groups for value in keyed.moment(group.keys, when).values()]
         values += [("fields", values_of_field) for values_of_field in air.moments(scene.fields, when)]
         if self._moment is None or self._moment.values != values:
             now = keyed.at(scene, frame)
@@ -149,8 +152,10 @@ class SceneSpace:
 
     def pinned(self) -> IntArray:
         """(P,) the vertices in the cloths' pins, hard and soft."""
-        groups = [c.pins.vertices + a for c, a in zip(self.scene.cloths, self.offsets, strict=False) if c.pins]
-        return np.concatenate([np.zeros(0, np.int32), *groups]).astype(np.int32)
+        pairs = zip(self.scene.cloths, self.offsets, strict=False)
+        groups = [pins.vertices + first for cloth, first in pairs for pins in cloth.every_pins]
+        every = np.concatenate([np.zeros(0, np.int32), *groups]).astype(np.int32)
+        return np.unique(every) if any(cloth.pin_groups for cloth in self.scene.cloths) else every
 
     def _rest_length(self, scene: Scene) -> Array:
         """(E,) m. A vertex that shrinks by itself takes half of each of its edges along."""
@@ -161,8 +166,9 @@ class SceneSpace:
     def _goal(self, frame: float) -> FloatArray:
         at, goal = frame - self.scene.settings.frame_start, start_positions(self.scene)
         for cloth, offset in zip(self.scene.cloths, self.offsets, strict=False):
-            if cloth.pins is not None:
-                goal[cloth.pins.vertices + offset] = between(cloth.pins.targets, at)
+            pins = keyed.pins_at(cloth, at)
+            if pins is not None:
+                goal[pins.vertices + offset] = between(pins.targets, at)
         row = self.cloth_vertices
         for collider in self.scene.colliders:
             count = collider.positions.shape[1]
@@ -199,7 +205,7 @@ class SceneSpace:
         first = self.scene.settings.frame_start
         for name, frames in [
             *((collider.name, collider.positions) for collider in self.scene.colliders),
-            *((cloth.name, cloth.pins.targets) for cloth in self.scene.cloths if cloth.pins is not None),
+            *((cloth.name, pins.targets) for cloth in self.scene.cloths for pins in cloth.every_pins),
         ]:
             if len(frames) < 2 or frames.shape[1] == 0:
                 continue
@@ -224,17 +230,6 @@ def start_positions(scene: Scene) -> Array:
     """(V, 3) where everything begins, in world space."""
     cloth = [c.positions for c in scene.cloths]
     return np.concatenate([*cloth, *(np.asarray(c.positions[0], np.float64) for c in scene.colliders)])
-
-
-def between(frames: npt.NDArray[np.floating], at: float) -> Array:
-    """(n, 3) of a (F or 1, n, 3) animation `at` frames after its first, linear between frames."""
-    if len(frames) == 1:
-        return np.asarray(frames[0], np.float64)
-    before = min(int(np.floor(at)), len(frames) - 1)
-    after, share = min(before + 1, len(frames) - 1), at - before
-    return np.asarray(
-        (1.0 - share) * np.asarray(frames[before], np.float64) + share * np.asarray(frames[after], np.float64)
-    )
 
 
 def surface_of(scene: Scene) -> Surface:

@@ -18,8 +18,8 @@ from ...gpu_core.scene.arrays import Array, IntArray
 from ..scene import mesh as mesh_arrays
 from ..scene import modifier, retiming
 from ..scene.bodies import Body
+from ..scene.evaluated import evaluated_mesh, to_world
 from ..scene.gather import FrameRange, members
-from ..scene.reader import evaluated_mesh, to_world
 from ..scene.render_settings import as_rendered, differs
 
 

@@ -14,17 +14,10 @@ from bpy.props import StringProperty
 
 from ...gpu_core.scene.fabrics import FABRICS
 from ..scene.properties import FABRIC_NUMBERS
-from .greyed import Greyed
+from .greyed import OnCloth
 
 FOLDER = "taffeta/fabric"  #: below the presets of the user's scripts
 SAVED = (*FABRIC_NUMBERS, "thickness", "air_drag", "velocity_damping")
-
-
-class OnCloth(Greyed):
-    @classmethod
-    def obstacle(cls, context: bpy.types.Context) -> str:
-        cloth = context.object is not None and context.object.taffeta.role == "CLOTH"
-        return "" if cloth else "The active object is no cloth: give it that role first"
 
 
 class TAFFETA_PT_fabric_presets(PresetPanel, bpy.types.Panel):

@@ -26,6 +26,13 @@ class Greyed(bpy.types.Operator):
         return not obstacle
 
 
+class OnCloth(Greyed):
+    @classmethod
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        cloth = context.object is not None and context.object.taffeta.role == "CLOTH"
+        return "" if cloth else "The active object is no cloth: give it that role first"
+
+
 def busy(context: bpy.types.Context) -> str:
     """A bake, a check, a render or Edit Mode, during which the scene's cloth must be left alone; or nothing."""
     if session.current is not None:

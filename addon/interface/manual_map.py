@@ -12,7 +12,10 @@ MANUAL = Path(__file__).resolve().parents[2] / "docs" / "manual"
 #: Pattern of what Blender asks for, in lower case → page and heading. The first that fits counts.
 PAGES = (
     ("bpy.types.objectproperties*", "controls.md#object"),
-    ("bpy.types.clothproperties.pin_group", "controls.md#shape"),
+    ("bpy.types.clothproperties.pins", "controls.md#pins"),
+    ("bpy.types.clothproperties.pin*", "controls.md#shape"),
+    ("bpy.types.pinproperties*", "controls.md#pins"),
+    ("bpy.ops.taffeta.pin*", "controls.md#pins"),
     ("bpy.types.clothproperties.*_group", "controls.md#painted"),
     ("bpy.types.clothproperties.*_max*", "controls.md#painted"),
     ("bpy.types.clothproperties.thickness*", "controls.md#collisions"),

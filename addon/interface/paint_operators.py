@@ -11,7 +11,7 @@ from ...gpu_core.scene.arrays import FloatArray
 from ...gpu_core.scene.scene import SceneError
 from ..scene import modifier, painted
 from ..scene.bodies import Body
-from ..scene.reader import evaluated_mesh
+from ..scene.evaluated import evaluated_mesh
 from .greyed import Greyed, busy
 
 LAYER = "Taffeta Paint"

@@ -102,6 +102,7 @@ class TAFFETA_PT_shape(ClothPanel, bpy.types.Panel):
             message(layout, context, f"There is no vertex group or attribute “{cloth.pin_group}”", "ERROR")
         if cloth.pin_group:
             layout.prop(cloth, "pin_strength")
+        _draw_pin_groups(layout, context)
         layout.separator()
         layout.prop(cloth, "rest_shape_key")
         if cloth.rest_shape_key and not rest_key.exists(item, cloth.rest_shape_key):
@@ -234,6 +235,22 @@ def property_column(panel: bpy.types.Panel) -> bpy.types.UILayout:
     dot to set one."""
     panel.layout.use_property_split = True
     return panel.layout.column()
+
+
+def _draw_pin_groups(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+    """Those beside the first."""
+    item = context.object
+    for index, pins in enumerate(item.taffeta.cloth.pins):
+        layout.separator()
+        column = layout.column(align=True)
+        row = column.row(align=True)
+        row.prop(pins, "group")
+        row.operator("taffeta.pin_remove", text="", icon="X").index = index
+        column.prop(pins, "strength")
+        column.prop(pins, "target")
+        if pins.group and not painted.exists(item, pins.group):
+            message(column, context, f"There is no vertex group or attribute “{pins.group}”", "ERROR")
+    layout.operator("taffeta.pin_add", icon="ADD")
 
 
 def draw_numbers(panel: bpy.types.Panel, context: bpy.types.Context, *names: str) -> None:

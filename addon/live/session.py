@@ -122,8 +122,8 @@ class Live:
         job.save(Scene(gathered.cloths, gathered.colliders, settings, fields=gathered.fields), self._folder / JOB)
         assigned = keys.assign(present.cloths)
         self._cloths = {assigned[item.name_full]: item.session_uid for item in present.cloths}
-        self._surroundings = Surroundings(present, gathered)
         scene.frame_set(first)
+        self._surroundings = Surroundings(present, gathered)
         self._shown = self._following = first  #: frame of the cloth that is shown, and of the next one
 
     def _look_at_timeline(self, scene: bpy.types.Scene) -> None:

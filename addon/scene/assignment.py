@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import bpy
@@ -12,6 +13,8 @@ from .fields import has_field
 from .sampled import number
 
 SCENE = "scene"  #: in place of an object's name
+THINGS = {"Collection": "collections", "Object": "objects"}  #: that a property may name, and where they are
+PINS = re.compile(r"(?P<owner>.+)\.pins\[(?P<index>\d+)\]")
 SWITCHES = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
 
 
@@ -23,7 +26,7 @@ def assign(scene: bpy.types.Scene, owner: str, name: str, text: str) -> Any:
     """Set a property of a cloth, a collider, a force field or the scene, and return its value.
 
     Args:
-        owner: an object's name, or “scene”.
+        owner: an object's name, with `.pins[0]` behind it for that group of its pins, or “scene”.
         name: of a property as in `properties`: density, pin_group, role, tolerance …
 
     Raises:
@@ -47,12 +50,23 @@ def assign(scene: bpy.types.Scene, owner: str, name: str, text: str) -> Any:
 def _groups(scene: bpy.types.Scene, owner: str) -> list[bpy.types.bpy_struct]:
     if owner == SCENE:
         return [scene.taffeta]
-    item = scene.objects.get(owner)
+    item, of_pins = scene.objects.get(owner), PINS.fullmatch(owner)
+    if item is None and of_pins:
+        return [_pins(scene, of_pins["owner"], int(of_pins["index"]))]
     if item is None:
         named = ", ".join(item.name for item in scene.objects if item.taffeta.role != "NONE")
         raise AssignmentError(f"There is no object {owner!r}. These take part: {named or 'none'}")
     parts = {"CLOTH": [item.taffeta.cloth], "COLLIDER": [item.taffeta.collider]}
     return [item.taffeta, *parts.get(item.taffeta.role, []), *([item.field] if has_field(item) else [])]
+
+
+def _pins(scene: bpy.types.Scene, owner: str, index: int) -> bpy.types.bpy_struct:
+    """A group of pins of the cloth with this name."""
+    cloth = next((group for group in _groups(scene, owner) if "pins" in group.bl_rna.properties), None)
+    if cloth is None or index >= len(cloth.pins):
+        known = ", ".join(f"pins[{place}]" for place in range(len(cloth.pins) if cloth else 0))
+        raise AssignmentError(f"{owner} has no pins[{index}]. It has: {known or 'none beside its pin_group'}")
+    return cloth.pins[index]
 
 
 def _names(group: bpy.types.bpy_struct) -> list[str]:
@@ -61,12 +75,8 @@ def _names(group: bpy.types.bpy_struct) -> list[str]:
 
 
 def _may_be_set(entry: bpy.types.Property) -> bool:
-    of_a_group = entry.type == "POINTER" and not _is_collection(entry)
+    of_a_group = entry.type == "COLLECTION" or (entry.type == "POINTER" and entry.fixed_type.identifier not in THINGS)
     return not (of_a_group or entry.identifier == "name" or entry.is_hidden or entry.is_readonly)
-
-
-def _is_collection(entry: bpy.types.Property) -> bool:
-    return bool(entry.type == "POINTER" and entry.fixed_type.identifier == "Collection")
 
 
 def _value(entry: bpy.types.Property, text: str) -> Any:
@@ -84,9 +94,11 @@ def _value(entry: bpy.types.Property, text: str) -> Any:
                 raise ValueError(f"it is one of {', '.join(known)}")
             return text.upper()
         case "POINTER":
-            if text and text not in bpy.data.collections:
-                raise ValueError(f"it is one of {', '.join(bpy.data.collections.keys()) or 'no collections'}, or empty")
-            return bpy.data.collections[text] if text else None
+            name = THINGS[entry.fixed_type.identifier]
+            known = getattr(bpy.data, name)
+            if text and text not in known:
+                raise ValueError(f"it is one of {', '.join(known.keys()) or f'no {name}'}, or empty")
+            return known[text] if text else None
         case _:
             return text
 

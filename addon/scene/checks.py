@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import bpy
 
-from . import fields, folds, keyed, modifier, painted, pattern, rest_key, retiming
+from . import fields, folds, keyed, modifier, painted, pattern, pin_properties, rest_key, retiming
 from .bodies import carries
+from .evaluated import is_enabled
 from .gather import Members
 from .loose import loose
 from .render_settings import differs
@@ -67,7 +68,7 @@ def _of_scene(scene: bpy.types.Scene, present: Members) -> Iterator[Trouble]:
 
 
 def _is_held(cloth: bpy.types.Object) -> bool:
-    return bool(cloth.taffeta.cloth.pin_group) and painted.exists(cloth, cloth.taffeta.cloth.pin_group)
+    return any(painted.exists(cloth, group) for group in pin_properties.groups(cloth))
 
 
 def _of_member(item: bpy.types.Object) -> Iterator[Trouble]:
@@ -87,9 +88,7 @@ def _of_keys(owner: bpy.types.ID) -> Iterator[Trouble]:
 
 
 def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
-    group = cloth.taffeta.cloth.pin_group
-    if group and not painted.exists(cloth, group):
-        yield Trouble(cloth.name, f"there is no vertex group or attribute “{group}” to pin", "PINS")
+    yield from _of_pins(cloth)
     name = cloth.taffeta.cloth.pattern_map
     if name and not pattern.may_exist(cloth):
         yield Trouble(cloth.name, f"there is no UV map “{name}” for its pattern", "PATTERN")
@@ -118,6 +117,21 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
             text = f"what “{entry.name}” makes of the simulated cloth may cross: that is looked at after each bake"
             yield Trouble(cloth.name, text, notice=True)
     yield from _of_mesh(cloth)
+
+
+def _of_pins(cloth: bpy.types.Object) -> Iterator[Trouble]:
+    for group in dict.fromkeys(pin_properties.groups(cloth)):
+        if not painted.exists(cloth, group):
+            yield Trouble(cloth.name, f"there is no vertex group or attribute “{group}” to pin", "PINS")
+    for _, pins in pin_properties.chosen(cloth):
+        target = pins.target
+        if target is None:
+            continue
+        if problem := pin_properties.unfit(cloth, target):
+            yield Trouble(cloth.name, problem, "TARGET")
+        elif target.hide_viewport and target.taffeta.role == "NONE":  # of others that is said as it is
+            text = f"it is disabled in the viewport, but pins of “{cloth.name}” follow it"
+            yield Trouble(target.name, text, "ENABLE")
 
 
 def _instances(item: bpy.types.Object) -> bool:
@@ -164,6 +178,10 @@ _others: dict[int, tuple[float, list[Trouble]]] = {}  # by the scene: when, and 
 
 def _look(scene: bpy.types.Scene) -> Iterator[Trouble]:
     for item in scene.objects:
+        for _, pins in pin_properties.chosen(item) if item.taffeta.role == "CLOTH" else ():
+            if pins.target is not None and not is_enabled(pins.target, bpy.context.view_layer.layer_collection):
+                text = f"its pins follow “{pins.target.name}”, which is in no enabled collection of this scene"
+                yield Trouble(item.name, text, "TARGET")
         for text in fields.ignored(item):
             yield Trouble(item.name, text, ignored=True)
         if item.collision is not None and item.collision.use and item.taffeta.role == "NONE":

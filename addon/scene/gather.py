@@ -21,7 +21,7 @@ from ...gpu_core.files.job_values import acting, plain
 from ...gpu_core.scene.air import WEIGHTS, FieldWeights
 from ...gpu_core.scene.differences import flat
 from ...gpu_core.scene.scene import Scene, Settings
-from . import fields, keyed, keys, modifier, painted, retiming
+from . import fields, keyed, keys, modifier, painted, pin_properties, retiming
 from .bodies import Body, bodies, carries
 from .reader import ClothReader, ColliderReader, PlayedReader, Reader, material, shape
 from .render_settings import as_rendered
@@ -219,7 +219,8 @@ def gather_numbers(
 
     def of_cloth_now(item: bpy.types.Object) -> dict[str, Any]:
         key = assigned[item.name_full]
-        numbers, changing = keyed.numbers(item, "cloth", of_cloth(item), over, flat(known.get(("cloths", key), {})))
+        before = known.get(("cloths", key), {})
+        numbers, changing = keyed.numbers(item, "cloth", of_cloth(item), over, flat(before))
         maxima = {name: numbers[f"{name}_max"] for name in painted.groups(item)}
         return {
             "name": item.name,
@@ -228,6 +229,7 @@ def gather_numbers(
             "pin_strength": numbers["pin_strength"],
             "self_collision": item.taffeta.cloth.self_collision,
             **_sewing(item, numbers),
+            **_pin_groups(item, over, before.get("pins", ())),
             "material": plain(material(numbers)),
             "form": plain(shape(numbers)),
             **acting(FieldWeights(**{name: numbers[name] for name in WEIGHTS}), fields.acting(item, blown)),
@@ -255,6 +257,16 @@ def gather_numbers(
         ],
         **({"fields": [of_field_now(item) for item in blown]} if blown else {}),
     }
+
+
+def _pin_groups(item: bpy.types.Object, over: range, held: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """As `job.describe` says it."""
+    said = []
+    for count, (index, pins) in enumerate(pin_properties.chosen(item)):
+        before = held[count] if count < len(held) else {}
+        numbers, changing = keyed.numbers(item, f"cloth.pins[{index}]", ("strength",), over, before)
+        said.append({"name": pins.group, **numbers, **changing})
+    return {"pins": said} if said else {}
 
 
 def _sewing(item: bpy.types.Object, numbers: Mapping[str, Any]) -> dict[str, float]:

@@ -4,6 +4,7 @@ the NLA cannot. And keys that older files have on what takes none: a bake reads 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,11 +22,12 @@ Numbers = tuple[dict[str, Any], dict[str, dict[str, Any]]]  #: values at the fir
 
 
 def numbers(item: bpy.types.Object, part: str, names: Sequence[str], frames: range, held: Mapping[str, Any]) -> Numbers:
-    """Numbers of a cloth or a collider (`part`) at the first of the frames, and {"keys": …} as `job.describe` has it.
+    """Numbers at the first of the frames, and {"keys": …} as `job.describe` has it. part: whose, `cloth`, `collider` or
+    `cloth.pins[0]`.
 
     held: stands for what cannot be told here, as `differences.flat` has it. Cheap enough for drawing.
     """
-    group, animation = getattr(item.taffeta, part), item.animation_data
+    group, animation = item.taffeta.path_resolve(part), item.animation_data
     if animation is None:
         return {name: number(getattr(group, name)) for name in names}, {}
     paths = _animated(animation)
@@ -98,6 +100,20 @@ def remove(owner: bpy.types.ID) -> None:
     for holder in _holders(animation):
         for curve in [curve for curve in holder.fcurves if curve.data_path in paths]:
             holder.fcurves.remove(curve)
+
+
+def renumber(item: bpy.types.Object, path: str, gone: int) -> None:
+    """An entry of a collection at this path is gone: so are its keys, and those of later ones have moved up."""
+    animation = item.animation_data
+    if animation is None:
+        return
+    for curves in (animation.drivers, *(holder.fcurves for holder in _holders(animation))):
+        for curve in list(curves):
+            known = re.match(rf"{re.escape(path)}\[(\d+)\]", curve.data_path)
+            if known and int(known[1]) == gone:
+                curves.remove(curve)
+            elif known and int(known[1]) > gone:
+                curve.data_path = f"{path}[{int(known[1]) - 1}]{curve.data_path[known.end() :]}"
 
 
 def _aliases(name: str) -> list[str]:

@@ -9,7 +9,8 @@ import bmesh
 import bpy
 
 from ...gpu_core.scene.scene import SceneError
-from . import keyed, modifier, painted, resolution
+from . import keyed, modifier, painted, pin_properties, resolution
+from .evaluated import is_enabled
 
 
 def gravity(scene: bpy.types.Scene, _item: bpy.types.Object | None) -> None:
@@ -25,7 +26,19 @@ def enable(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
 
 
 def pins(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
-    item.taffeta.cloth.pin_group = ""
+    chosen = item.taffeta.cloth
+    if not painted.exists(item, chosen.pin_group):
+        chosen.pin_group = ""
+    for entry in chosen.pins:
+        if not painted.exists(item, entry.group):
+            entry.group = ""
+
+
+def target(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    layer = bpy.context.view_layer.layer_collection
+    for entry in item.taffeta.cloth.pins:
+        if entry.target and (pin_properties.unfit(item, entry.target) or not is_enabled(entry.target, layer)):
+            entry.target = None
 
 
 def rest_shape_key(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
@@ -99,6 +112,7 @@ MENDS: dict[str, tuple[str, Callable[[bpy.types.Scene, bpy.types.Object], None]]
     "KEYS": ("Remove Keys", keys),
     "ENABLE": ("Enable in Viewport", enable),
     "PINS": ("Clear Pin Group", pins),
+    "TARGET": ("Clear Target", target),
     "REST_KEY": ("Clear Rest Shape Key", rest_shape_key),
     "PAINT": ("Clear Group", paint),
     "PATTERN": ("Clear Pattern", pattern),

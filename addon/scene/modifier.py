@@ -58,7 +58,7 @@ def _paints(cloth: bpy.types.Object, item: bpy.types.Modifier) -> bool:
         return False
     chosen = cloth.taffeta.cloth
     fields = (entry.identifier for entry in chosen.bl_rna.properties if entry.identifier.endswith("_group"))
-    names = {getattr(chosen, field) for field in fields} - {""}
+    names = {*(getattr(chosen, field) for field in fields), *(pins.group for pins in chosen.pins)} - {""}
     outputs = {str(value) for key, value in item.items() if key.endswith("_attribute_name")} if names else set()
     return bool(names & outputs) or any(
         node.bl_idname == "GeometryNodeStoreNamedAttribute" and node.inputs["Name"].default_value in names

@@ -11,7 +11,15 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
 from ...gpu_core.scene.fabrics import COTTON, FABRICS, Fabric
 from ...gpu_core.scene.scene import Cloth, Collider, Material
-from . import field_weights, garment_properties, inelastic_properties, painted, roster, shape_properties
+from . import (
+    field_weights,
+    garment_properties,
+    inelastic_properties,
+    painted,
+    pin_properties,
+    roster,
+    shape_properties,
+)
 from .painted import field
 from .scene_properties import SceneProperties
 from .shown import KEYED, UNKEYED, shown, shown_length
@@ -268,7 +276,7 @@ class ClothProperties(bpy.types.PropertyGroup):
     )
 
 
-for part in (shape_properties, inelastic_properties, garment_properties, field_weights, painted):
+for part in (shape_properties, inelastic_properties, garment_properties, pin_properties, field_weights, painted):
     ClothProperties.__annotations__.update(part.properties())
 
 
@@ -316,7 +324,7 @@ class ObjectProperties(bpy.types.PropertyGroup):
     collider: PointerProperty(type=ColliderProperties)
 
 
-CLASSES = (ClothProperties, ColliderProperties, ObjectProperties, SceneProperties)
+CLASSES = (pin_properties.PinProperties, ClothProperties, ColliderProperties, ObjectProperties, SceneProperties)
 _register_classes, _unregister_classes = bpy.utils.register_classes_factory(CLASSES)
 
 

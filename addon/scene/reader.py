@@ -4,23 +4,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 
 import bpy
 import numpy as np
 
 from ...gpu_core.files.frame_spool import FrameSeries, FrameSpool
 from ...gpu_core.scene.air import WEIGHTS, FieldWeights
-from ...gpu_core.scene.arrays import Array, FloatArray, IntArray
+from ...gpu_core.scene.arrays import Array, IntArray
 from ...gpu_core.scene.mesh import edge_lengths
-from ...gpu_core.scene.scene import Cloth, Collider, Cords, Material, Painted, Pins, SceneError, Settings
+from ...gpu_core.scene.pins import PinGroup
+from ...gpu_core.scene.scene import Cloth, Collider, Cords, Material, Painted, SceneError, Settings
 from ...gpu_core.scene.shape import Shape
-from . import folds, frozen_shape, loose, modifier, painted, pattern, rest_key, triangulation
+from . import folds, frozen_shape, loose, modifier, painted, pattern, pin_properties, rest_key, triangulation
 from . import mesh as mesh_arrays
 from .bodies import Body
 from .cuts import Cuts
+from .evaluated import evaluated_mesh, require_enabled, to_world
 from .painted import PAINTED, Weights
+from .pin_reader import PinReader
 from .sampled import CORDS, FOLDS, SEAMS, SURFACE, Samples, number, of_cloth
 
 
@@ -41,6 +43,8 @@ class Reader(ABC):
 
     def read(self, depsgraph: bpy.types.Depsgraph, frame: int) -> None:
         if frame == self.settings.frame_start:
+            if not self.body.carriers:
+                require_enabled(self.item, depsgraph.view_layer.layer_collection)
             self._prepare(depsgraph, frame)
         with evaluated_mesh(self.body, depsgraph, frame) as (mesh, matrix):
             if frame == self.settings.frame_start:
@@ -81,6 +85,12 @@ class ClothReader(Reader):
         self.world_to_object = spool.begin(settings.frames)
         self._cut: tuple[IntArray, Array | None, Array | None] | None = None
         self.numbers = Samples(of_cloth(item))
+        own = item.taffeta.cloth.pin_group
+        self.pins = PinReader(item, own, None, spool.begin(settings.frames)) if own else None
+        self.pin_groups = [
+            (index, PinReader(item, pins.group, pins.target, spool.begin(settings.frames)), Samples(("strength",)))
+            for index, pins in pin_properties.chosen(item)
+        ]
 
     def _prepare(self, depsgraph: bpy.types.Depsgraph, frame: int) -> None:
         """The triangles that Blender is to draw in every frame, and the direction of U in them."""
@@ -113,11 +123,11 @@ class ClothReader(Reader):
         self.seams, self.cords = loose.split(self.item, mesh)
         self.folds = folds.of_mesh(self.item, mesh)
         weights = Weights(self.item, self.item.evaluated_get(depsgraph), mesh)
-        self.pinned, self.pin_weights = self._pin_group(weights)
+        for pins in self._every_pins():
+            pins.begin(weights, mesh, matrix, depsgraph)
         self.paint = {
             name: weights.of(group, PAINTED[name].label.lower()) for name, group in painted.groups(self.item).items()
         }
-        self.pin_targets = self.spool.begin(self.settings.frames) if len(self.pinned) else None
 
     def _rest(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> Array:
         """(N, 3) the shape without stress, world, m."""
@@ -135,26 +145,20 @@ class ClothReader(Reader):
             raise SceneError(self.body.name, problem, "Choose a copy of this object, or clear the field")
         return to_world(points, matrix)
 
-    def _pin_group(self, weights: Weights) -> tuple[IntArray, FloatArray]:
-        """(vertices with a weight above 0, those weights)."""
-        name = self.item.taffeta.cloth.pin_group
-        every = weights.of(name, "pins") if name else np.empty(0, np.float32)
-        pinned = np.flatnonzero(every).astype(np.int32)
-        return pinned, every[pinned]
+    def _every_pins(self) -> list[PinReader]:
+        return [*([self.pins] if self.pins else []), *(pins for _, pins, _ in self.pin_groups)]
 
     def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None:
-        self.numbers.see(self.item.evaluated_get(depsgraph).taffeta.cloth)
+        chosen = self.item.evaluated_get(depsgraph).taffeta.cloth
+        self.numbers.see(chosen)
+        for index, _, strength in self.pin_groups:
+            strength.see(chosen.pins[index])
         self.world_to_object.append(lambda: np.linalg.inv(matrix), matrix.nbytes)
-        if self.pin_targets is not None:
-            pinned = mesh_arrays.positions(mesh)[self.pinned]
-            self.pin_targets.append(lambda: to_world(pinned, matrix), pinned.nbytes)
+        for pins in self._every_pins():
+            pins.read(mesh, matrix, depsgraph)
 
     def finish(self) -> Cloth:
         numbers = self.numbers.first
-        soft = bool((self.pin_weights < 1).any())
-        pins = None
-        if self.pin_targets is not None:
-            pins = Pins(self.pinned, self.pin_targets.finish(), self.pin_weights if soft else None)
         return Cloth(
             name=self.item.name,
             triangles=self.triangles,
@@ -169,8 +173,12 @@ class ClothReader(Reader):
             folds=self.folds,
             cords=None if self.cords is None else Cords(self.cords, edge_lengths(self.rest, self.cords)),
             **{name: numbers[name] for name in (*SEAMS, *FOLDS, *CORDS) if name in numbers},
-            pins=pins,
+            pins=self.pins.finish() if self.pins and len(self.pins.vertices) else None,
             pin_strength=numbers["pin_strength"],
+            pin_groups=tuple(
+                PinGroup(pins.group, pins.finish(), strength.first["strength"], strength.keys())
+                for _, pins, strength in self.pin_groups
+            ),
             thickness=numbers["thickness"],
             painted={name: Painted(weights, numbers[f"{name}_max"]) for name, weights in self.paint.items()},
             keys=self.numbers.keys(),
@@ -261,41 +269,6 @@ def _refuse_modifier(item: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> 
                 f"Apply it, or move it below “{modifier.NAME}”",
             )
     raise SceneError(item.name, "its modifiers change the number of vertices", "Apply them")
-
-
-@contextmanager
-def evaluated_mesh(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> Iterator[tuple[bpy.types.Mesh, Array]]:
-    """(mesh, (4, 4) from its space to the world, m) as Blender shows the object now. frame: of now, for errors."""
-    evaluated = body.item.evaluated_get(depsgraph)
-    if not evaluated.is_evaluated:
-        raise SceneError(
-            body.name,
-            "it is disabled in the viewport, or its collection is, so Blender does not evaluate it",
-            "Enable it (screen icon in the Outliner; the eye may stay closed) or set its role to None",
-        )
-    matrix = object_to_world(body, depsgraph, frame)
-    try:
-        yield evaluated.to_mesh(), matrix
-    finally:
-        evaluated.to_mesh_clear()
-
-
-def object_to_world(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> Array:
-    """(4, 4), to metres. Negative and non-uniform scale are fine, zero is not."""
-    matrix = np.array(body.item.evaluated_get(depsgraph).matrix_world, np.float64)
-    if body.carriers:
-        matrix = body.carried(depsgraph) @ matrix
-    matrix[:3] *= depsgraph.scene.unit_settings.scale_length
-    if not np.isfinite(matrix).all():
-        raise SceneError(body.name, f"its transform is not a number at frame {frame}", "Repair its animation")
-    if np.linalg.matrix_rank(matrix[:3, :3]) < 3:
-        raise SceneError(body.name, f"its scale is 0 at frame {frame}", "Give it a scale other than 0")
-    return matrix
-
-
-def to_world(points: FloatArray, matrix: Array) -> Array:
-    """(N, 3) points of an object in the world, m. matrix: (4, 4)."""
-    return points.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
 
 
 def _facing_out(triangles: IntArray, matrix: Array) -> IntArray:

@@ -16,8 +16,9 @@ from ...gpu_core.scene.scene import Scene, SceneError
 from . import fields, modifier
 from . import mesh as mesh_arrays
 from .bodies import Body
+from .evaluated import evaluated_mesh, to_world
 from .gather import Members
-from .reader import evaluated_mesh, to_world
+from .pinned_cloth import PinnedCloth
 
 Place = npt.NDArray[Any]
 
@@ -26,14 +27,19 @@ class Surroundings:
     """Remembers where everything was, so that only what has moved is told. Objects by number: undo replaces them."""
 
     def __init__(self, present: Members, scene: Scene) -> None:
-        """present: the members that `scene` was read from, in its order."""
+        """present: the members that `scene` was read from, in its order, at the frame that is current. Raises
+        SceneError."""
         self._cloths = [item.session_uid for item in present.cloths]
         self._bodies = [_numbers(body) for body in present.bodies]
         self._fields = [item.session_uid for item in present.fields if fields.acts(item)]
-        self._pinned = {k: cloth.pins.vertices for k, cloth in enumerate(scene.cloths) if cloth.pins is not None}
+        self._pinned = {
+            k: PinnedCloth(item, cloth, bpy.context.evaluated_depsgraph_get())
+            for k, (item, cloth) in enumerate(zip(present.cloths, scene.cloths, strict=False))
+            if cloth.every_pins
+        }
         self._places: dict[str, Place] = {
             **{f"collider_{k:03}": np.asarray(item.positions[0]) for k, item in enumerate(scene.colliders)},
-            **{f"pins_{k:03}": cloth.pins.targets[0] for k, cloth in enumerate(scene.cloths) if cloth.pins is not None},
+            **{f"pins_{k:03}": cloth.start() for k, cloth in self._pinned.items()},
             **{f"space_{k:03}": np.asarray(cloth.world_to_object)[0] for k, cloth in enumerate(scene.cloths)},
             **{f"location_{k:03}": item.location[0] for k, item in enumerate(scene.fields)},
             **{f"axis_{k:03}": item.axis[0] for k, item in enumerate(scene.fields)},
@@ -42,8 +48,9 @@ class Surroundings:
     def are_there(self, scene: bpy.types.Scene) -> bool:
         """Is every object still in the scene?"""
         outermost = {numbers[0] for numbers in self._bodies}
+        followed = {number for cloth in self._pinned.values() for number in cloth.followed}
         return {*self._cloths, *self._fields, *outermost} <= {item.session_uid for item in scene.objects} and all(
-            number in _every() for numbers in self._bodies for number in numbers
+            number in _every() for numbers in (*self._bodies, followed) for number in numbers
         )
 
     def without_simulation(self, scene: bpy.types.Scene) -> AbstractContextManager[None]:
@@ -80,7 +87,7 @@ class Surroundings:
                 yield items[uid], f"space_{k:03}", np.linalg.inv(matrix)
                 if k in self._pinned:
                     every = to_world(mesh_arrays.positions(mesh), matrix)
-                    yield items[uid], f"pins_{k:03}", every[self._pinned[k][self._pinned[k] < len(every)]]
+                    yield items[uid], f"pins_{k:03}", self._pinned[k].now(every, items, depsgraph)
 
 
 def _numbers(body: Body) -> tuple[int, ...]:

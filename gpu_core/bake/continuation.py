@@ -15,6 +15,7 @@ from ..files.errors import CacheError
 from ..files.folder import frames_path
 from ..files.point_cache import read_frames
 from ..scene import air, keyed
+from ..scene.pins import Pins
 from ..scene.scene import Cloth, Collider, Scene
 
 Frames = TypeVar("Frames", bound=npt.NDArray[np.generic])
@@ -47,16 +48,24 @@ def _cloth(cloth: Cloth, cache: Path, kept: int, pace: float) -> Cloth:
     velocities = cloth.velocities
     if kept > 1:
         velocities = (last - to_world(cloth, frames[kept - 2], kept - 2)) * pace
-    pins = cloth.pins and replace(cloth.pins, targets=_rest_of(cloth.pins.targets, kept))
+    pins = cloth.pins and _pins(cloth.pins, kept)
+    groups = tuple(
+        replace(group, pins=_pins(group.pins, kept), keys=keyed.rest_of(group.keys, kept)) for group in cloth.pin_groups
+    )
     spaces = cloth.world_to_object
     return replace(
         cloth,
         positions=last,
         velocities=velocities,
         pins=pins,
+        pin_groups=groups,
         keys=keyed.rest_of(cloth.keys, kept),
         world_to_object=None if spaces is None else _rest_of(spaces, kept),
     )
+
+
+def _pins(pins: Pins, kept: int) -> Pins:
+    return replace(pins, targets=_rest_of(pins.targets, kept))
 
 
 def _collider(collider: Collider, kept: int) -> Collider:

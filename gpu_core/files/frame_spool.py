@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..scene.scene import Scene
+from .array_digest import begin_hash, digest_of_hash
 from .disk import DiskError, disk_errors, make_folder
-from .job import begin_hash, digest_of_hash
 
 Frames = npt.NDArray[Any]
 

@@ -3,6 +3,7 @@
 
     job.json                       format, digest, settings, and the numbers of every object; written last
     cloth_000.npz                  the arrays of the first cloth
+    cloth_000_pins_000.npz         those of its first group of pins beside the one that is there
     collider_000_triangles.npy
     collider_000_positions.npy     (frames, vertices, 3) float32, memory-mapped when loaded
     field_000.npz                  where the first force field is, and its axis
@@ -17,13 +18,14 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, get_args
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
 from ..scene.air import Field, FieldWeights
 from ..scene.differences import without_later
+from ..scene.pins import PinGroup, Pins
 from ..scene.scene import (
     PAINTABLE,
     Cloth,
@@ -32,17 +34,17 @@ from ..scene.scene import (
     Folds,
     Material,
     Painted,
-    Pins,
     Scene,
     Settings,
-    SolverName,
-    SolverPreset,
 )
 from ..scene.shape import Shape
+from .array_digest import array_digests
 from .array_file import read_array, read_arrays, read_small
 from .disk import disk_errors, make_folder, write_arrays, write_whole
+from .job_header import checked
 from .job_values import (
     FIELD_ARRAYS,
+    PIN_ARRAYS,
     acting,
     field_arrays,
     field_of,
@@ -50,15 +52,13 @@ from .job_values import (
     keys_of,
     maxima,
     number,
+    pin_arrays,
+    pins_of,
     plain,
     restored,
     series,
-    text,
     truth,
 )
-
-if TYPE_CHECKING:
-    from hashlib import _Hash as Hash
 
 FORMAT = "taffeta job"
 VERSION = 4
@@ -120,6 +120,8 @@ def parts(scene: Scene) -> Iterator[tuple[str, Callable[[BinaryIO], None]]]:
     """The files of a job folder but job.json: the name of each, and what writes it."""
     for index, cloth in enumerate(scene.cloths):
         yield f"cloth_{index:03}.npz", _npz_writer(cloth_arrays(cloth))
+        for count, group in enumerate(cloth.pin_groups):
+            yield _pins_name(index, count), _npz_writer(pin_arrays(group.pins))
     for index, collider in enumerate(scene.colliders):
         arrays = _collider_arrays(collider)
         yield f"collider_{index:03}_triangles.npy", _npy_writer(arrays["triangles"])
@@ -131,6 +133,11 @@ def parts(scene: Scene) -> Iterator[tuple[str, Callable[[BinaryIO], None]]]:
 def positions_name(index: int) -> str:
     """The file with all frames of the collider with this index."""
     return f"collider_{index:03}_positions.npy"
+
+
+def _pins_name(cloth: int, number: int) -> str:
+    """The file of a group of pins of the cloth with this index."""
+    return f"cloth_{cloth:03}_pins_{number:03}.npz"
 
 
 def write_header(content: Mapping[str, Any], folder: Path) -> None:
@@ -149,7 +156,7 @@ def load(folder: Path) -> Scene:
     """
     folder = Path(folder)
     header = _read_header(folder)
-    cloths = tuple(_load_cloth(folder / f"cloth_{i:03}.npz", entry) for i, entry in enumerate(header["cloths"]))
+    cloths = tuple(_load_cloth(folder, i, entry) for i, entry in enumerate(header["cloths"]))
     colliders = tuple(_load_collider(folder, i, entry) for i, entry in enumerate(header["colliders"]))
     fields = tuple(_load_field(folder / f"field_{i:03}.npz", entry) for i, entry in enumerate(header.get("fields", [])))
     scene = Scene(cloths, colliders, restored(Settings, header["settings"]), keys_of(header), fields)
@@ -185,7 +192,8 @@ def _known_before(cloth: Mapping[str, Any]) -> dict[str, Any]:
     shape = {"form": newer} if (newer := without_later(cloth.get("form", {}))) else {}
     numbers = {**without_later(cloth), "material": without_later(cloth["material"])}
     numbers.pop("form", None)
-    return {**numbers, **shape, "key": cloth["key"] or cloth["name"], "name": ""}
+    pins = {"pins": [{**group, "name": ""} for group in cloth["pins"]]} if cloth.get("pins") else {}
+    return {**numbers, **shape, **pins, "key": cloth["key"] or cloth["name"], "name": ""}
 
 
 def read_description(folder: Path) -> dict[str, Any]:
@@ -210,12 +218,13 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
                 "pin_strength": float(cloth.pin_strength),
                 "self_collision": bool(cloth.self_collision),
                 **sewing(cloth),
+                **({"pins": [_described_pins(group) for group in cloth.pin_groups]} if cloth.pin_groups else {}),
                 "material": plain(cloth.material),
                 "form": plain(cloth.shape),
                 **acting(cloth.field_weights, cloth.fields),
                 **maxima(cloth.painted),
                 **series(cloth.keys),
-                "arrays": _array_digests(cloth_arrays(cloth)),
+                "arrays": array_digests(cloth_arrays(cloth)),
             }
             for cloth in scene.cloths
         ],
@@ -225,7 +234,7 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
                 "friction": float(collider.friction),
                 "thickness": float(collider.thickness),
                 **series(collider.keys),
-                "arrays": _array_digests(_collider_arrays(collider), {"positions": known.get(index, "")}),
+                "arrays": array_digests(_collider_arrays(collider), {"positions": known.get(index, "")}),
             }
             for index, collider in enumerate(scene.colliders)
         ],
@@ -239,28 +248,13 @@ def sewing(cloth: Cloth) -> dict[str, float]:
     return {name: float(getattr(cloth, name)) for part, names in parts if part is not None for name in names}
 
 
+def _described_pins(group: PinGroup) -> dict[str, Any]:
+    arrays = array_digests(pin_arrays(group.pins))
+    return {"name": group.name, "strength": float(group.strength), **series(group.keys), "arrays": arrays}
+
+
 def _described(item: Field) -> dict[str, Any]:
-    return {**field_values(item), **series(item.keys), "arrays": _array_digests(field_arrays(item))}
-
-
-def begin_hash(kind: npt.DTypeLike, shape: tuple[int, ...]) -> Hash:
-    """The hash of an array before its values: they are to follow, in C order."""
-    return hashlib.sha256(f"{np.dtype(kind).str} {shape}".encode())
-
-
-def digest_of_hash(content: Hash) -> str:
-    """What `describe` says of an array with this hash."""
-    return content.hexdigest()[:32]
-
-
-def _array_digests(arrays: Mapping[str, npt.NDArray[Any]], known: Mapping[str, str] | None = None) -> dict[str, str]:
-    return {name: (known or {}).get(name) or _array_digest(array) for name, array in arrays.items()}
-
-
-def _array_digest(array: npt.NDArray[Any]) -> str:
-    content = begin_hash(array.dtype, array.shape)
-    content.update(np.ascontiguousarray(array).data)
-    return digest_of_hash(content)
+    return {**field_values(item), **series(item.keys), "arrays": array_digests(field_arrays(item))}
 
 
 def cloth_arrays(cloth: Cloth) -> dict[str, Any]:
@@ -320,51 +314,14 @@ def _read_header(folder: Path) -> dict[str, Any]:
     if version > VERSION:
         raise JobError(f"{path} has format {version}, this Taffeta reads up to {VERSION}", "Update Taffeta")
     try:
-        return _checked(header)
+        return checked(header)
     except Exception as error:  # whatever a foreign value trips over, the answer is the same
         raise _damaged(path) from error
 
 
-def _checked(header: Mapping[str, Any]) -> dict[str, Any]:
-    """The header. Raises some Exception where a value is of the wrong type."""
-    text(header["digest"])
-    _require_settings(restored(Settings, header["settings"]))
-    if not isinstance(header["cloths"], list) or not isinstance(header["colliders"], list):
-        raise TypeError("no list of objects")
-    for entry in header["cloths"]:
-        text(entry["key"])
-        restored(Material, entry["material"])
-        restored(FieldWeights, entry.get("field_weights", {}))
-        restored(Shape, entry.get("form", {}))
-        truth(entry["self_collision"])
-        for maximum in entry.get("painted", {}).values():
-            number(maximum)
-    for entry in header["colliders"]:
-        number(entry["friction"])
-    keys_of(header)
-    for entry in [*header["cloths"], *header["colliders"]]:
-        number(entry["thickness"])
-    fields = header.get("fields", [])
-    for entry in fields:
-        field_of(entry, {name: np.zeros((1, 3)) for name in FIELD_ARRAYS})
-    for entry in [*header["cloths"], *header["colliders"], *fields]:
-        keys_of(entry)
-        text(entry["name"])
-        for name, digest in entry["arrays"].items():
-            text(name), text(digest)
-    return dict(header)
-
-
-def _require_settings(settings: Settings) -> None:
-    """Of what `Settings.validate` takes as it is. Raises ValueError."""
-    named = ((settings.solver, SolverName), (settings.preset, SolverPreset))
-    if any(name not in get_args(choices) for name, choices in named):
-        raise ValueError("a name that nothing has")
-    if max(abs(settings.frame_start), abs(settings.frame_end)) >= 2**31 or len(settings.gravity) != 3:
-        raise ValueError("a frame that no file can name, or no vector")
-
-
-def _load_cloth(path: Path, entry: Mapping[str, Any]) -> Cloth:
+def _load_cloth(folder: Path, index: int, entry: Mapping[str, Any]) -> Cloth:
+    groups = tuple(_load_pins(folder / _pins_name(index, k), group) for k, group in enumerate(entry.get("pins", [])))
+    path = folder / f"cloth_{index:03}.npz"
     try:
         arrays: dict[str, Any] = read_arrays(path, CLOTH_ARRAYS)
         _require_shapes(arrays)
@@ -389,6 +346,7 @@ def _load_cloth(path: Path, entry: Mapping[str, Any]) -> Cloth:
             keys=keys_of(entry),
             pins=pins,
             pin_strength=number(entry.get("pin_strength", Cloth.pin_strength)),
+            pin_groups=groups,
             folds=folds,
             cords=cords,
             **sewn,
@@ -429,6 +387,13 @@ def _load_collider(folder: Path, index: int, entry: Mapping[str, Any]) -> Collid
             thickness=number(entry["thickness"]),
             keys=keys_of(entry),
         )
+    except Exception as error:  # decoders of foreign bytes raise nearly everything
+        raise _damaged(path) from error
+
+
+def _load_pins(path: Path, entry: Mapping[str, Any]) -> PinGroup:
+    try:
+        return pins_of(entry, read_arrays(path, PIN_ARRAYS))
     except Exception as error:  # decoders of foreign bytes raise nearly everything
         raise _damaged(path) from error
 

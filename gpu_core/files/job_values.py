@@ -12,11 +12,13 @@ import numpy as np
 
 from ..scene.air import CHOICES, NUMBERS, Field, FieldWeights
 from ..scene.arrays import Array
+from ..scene.pins import PinGroup, Pins
 from ..scene.scene import Keys, Material, Painted, Settings
 from ..scene.shape import Shape
 
 Values = TypeVar("Values", Settings, Material, Shape, FieldWeights)
 FIELD_ARRAYS: dict[str, type] = {"location": np.float64, "axis": np.float64}
+PIN_ARRAYS: dict[str, type] = {"vertices": np.int32, "targets": np.float64, "weights": np.float32}  #: of a group
 SWITCHES = ("gravity_falloff", "global_coordinates")  #: of a field
 
 
@@ -57,6 +59,12 @@ def field_arrays(item: Field) -> dict[str, Array]:
     return {name: np.ascontiguousarray(getattr(item, name), kind) for name, kind in FIELD_ARRAYS.items()}
 
 
+def pin_arrays(pins: Pins) -> dict[str, Any]:
+    """The arrays of pins that are there, as they are stored, by their names in `PIN_ARRAYS`."""
+    arrays = {name: getattr(pins, name) for name in PIN_ARRAYS}
+    return {name: np.ascontiguousarray(array, PIN_ARRAYS[name]) for name, array in arrays.items() if array is not None}
+
+
 def field_of(entry: Mapping[str, Any], arrays: Mapping[str, Array]) -> Field:
     """What `field_values` made these values of, with its keys."""
     seed = entry["seed"]
@@ -68,6 +76,14 @@ def field_of(entry: Mapping[str, Any], arrays: Mapping[str, Array]) -> Field:
         **{name: number(entry[name]) for name in NUMBERS},
     }
     return Field(location=arrays["location"], axis=arrays["axis"], seed=seed, keys=keys_of(entry), **values)
+
+
+def pins_of(entry: Mapping[str, Any], arrays: Mapping[str, Any]) -> PinGroup:
+    """The group of pins of which `describe` said this, with these arrays."""
+    count = (arrays["vertices"].size,)
+    if arrays["vertices"].shape != count or arrays.get("weights", arrays["vertices"]).shape != count:
+        raise ValueError("no list of vertices, or not a weight for each")
+    return PinGroup(text(entry["name"]), Pins(**arrays), number(entry["strength"]), keys_of(entry))
 
 
 def series(keys: Keys) -> dict[str, dict[str, list[Any]]]:

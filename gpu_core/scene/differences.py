@@ -23,6 +23,9 @@ ARRAYS = {
     "pin_vertices": "its pin group has changed",
     "pin_targets": "its pins move otherwise",
     "pin_weights": "the weights of its pin group have changed",
+    "vertices": "they hold other vertices",
+    "targets": "they move otherwise",
+    "weights": "their weights have changed",
     "seams": "its sewing edges have changed",
     "fold_ends": "its folds have changed",
     "fold_weights": "its folds have changed",
@@ -33,7 +36,9 @@ ARRAYS = {
     "axis": "it turns otherwise",
     **{f"painted_{name}": f"where its {name.replace('_', ' ')} is painted has changed" for name in PAINTABLE},
 }
-NOT_THE_RESULT = frozenset({"backend", "name", "key", "arrays", "keys", "material", "form", "painted", "field_weights"})
+NOT_THE_RESULT = frozenset(
+    {"backend", "name", "key", "arrays", "keys", "material", "form", "painted", "field_weights", "pins"}
+)
 #: numbers of a material that an older version has not, 0 where they do nothing
 NEWER = ("stretch_damping", "shear_damping", "bend_damping", "stretch_yield", "bend_yield", "velocity_damping")
 #: what caches of older versions do not say
@@ -98,11 +103,21 @@ def _moved(held: Values, asked: Values) -> bool:
 def _object(held: Values, asked: Values, frames: range) -> Iterator[Difference]:
     name = asked["name"]
     yield from _numbers(name, flat(held), flat(asked), frames)
+    yield from _pin_groups(name, held.get("pins", ()), asked.get("pins", ()), frames)
     before, after = held.get("arrays"), asked.get("arrays")
     if before is None or after is None:
         return
     changed = [key for key in {**before, **after} if before.get(key) != after.get(key)]
     yield from dict.fromkeys(Difference(f"{name}: {ARRAYS.get(key, key)}") for key in changed)
+
+
+def _pin_groups(name: str, held: Sequence[Values], asked: Sequence[Values], frames: range) -> Iterator[Difference]:
+    """Of the groups beside the first, which are known by their order."""
+    if len(held) != len(asked):
+        yield Difference(f"{name}: groups of pins beside the first are {len(asked)}, were {len(held)}")
+        return
+    for before, after in zip(held, asked, strict=True):
+        yield from _object(before, {**after, "name": f"{name}: pins “{after['name']}”"}, frames)
 
 
 def flat(entry: Values) -> dict[str, Any]:

@@ -16,7 +16,8 @@ import numpy as np
 from . import air
 from .arrays import Array
 from .material import Material
-from .scene import OF_CLOTH, Cloth, Collider, Keys, Painted, Pins, Scene
+from .pins import Pins, pulling, together
+from .scene import OF_CLOTH, Cloth, Collider, Keys, Painted, Scene
 from .shape import Shape
 
 Item = TypeVar("Item", Cloth, Collider)
@@ -80,17 +81,18 @@ def _cloth(cloth: Cloth, when: float) -> Cloth:
         name: Painted(entry.weights, values.pop(f"{name}_max", entry.maximum)) for name, entry in cloth.painted.items()
     }
     now = with_numbers(cloth, values)
-    return replace(
-        now, pins=now.pins and _pulling(now.pins, now.pin_strength), pin_strength=1.0, painted=painted, keys={}
-    )
+    return replace(now, pins=pins_at(cloth, when), pin_groups=(), pin_strength=1.0, painted=painted, keys={})
 
 
-def _pulling(pins: Pins, strength: float) -> Pins:
-    """With the weights that they have at this strength."""
-    if strength == 1.0:
-        return pins
-    weights = np.ones(len(pins.vertices), np.float32) if pins.weights is None else pins.weights
-    return replace(pins, weights=np.float32(strength) * weights)
+def pins_at(cloth: Cloth, when: float) -> Pins | None:
+    """The pins that hold so many frames after the first, with the weights that they have then. Of several groups they
+    are one, and their targets are those of the moment."""
+    strength = moment(cloth.keys, when).get("pin_strength", cloth.pin_strength)
+    first = [] if cloth.pins is None else [pulling(cloth.pins, strength)]
+    others = [
+        pulling(group.pins, moment(group.keys, when).get("strength", group.strength)) for group in cloth.pin_groups
+    ]
+    return together([*first, *others], when) if others else next(iter(first), None)
 
 
 def with_numbers(cloth: Cloth, values: Mapping[str, float]) -> Cloth:

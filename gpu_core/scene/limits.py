@@ -11,7 +11,7 @@ from .error import SceneError
 
 #: Numbers that are above 0; all others may be 0 or more, if `RANGES` does not say otherwise.
 POSITIVE = frozenset(
-    {
+    (
         "density",
         "stretch_warp",
         "stretch_weft",
@@ -20,19 +20,15 @@ POSITIVE = frozenset(
         "time_scale",
         "cord_stiffness",
         "cord_density",
-    }
+    )
 )
 LEAST = float(np.finfo(float).tiny)
 ANY = (-np.inf, np.inf)
+SHARE = (0.0, 1.0)
 RANGES = {
-    "gravity": ANY,
-    "pin_strength": (0.0, 1.0),
-    "shrink": (-9.0, 0.9),
-    "cord_shrink": (-9.0, 0.9),
-    "fold_angle": (-np.pi, np.pi),
-    "pressure": ANY,
-    "fluid_density": ANY,
-}
+    "gravity": ANY, "pin_strength": SHARE, "strength": SHARE, "shrink": (-9.0, 0.9), "cord_shrink": (-9.0, 0.9),
+    "fold_angle": (-np.pi, np.pi), "pressure": ANY, "fluid_density": ANY,
+}  # fmt: skip
 
 
 def require_numbers(name: str, values: Mapping[str, float]) -> None:
@@ -42,7 +38,7 @@ def require_numbers(name: str, values: Mapping[str, float]) -> None:
 
 
 def require_number(name: str, key: str, value: float | Sequence[float], when: str = "") -> None:
-    """key: a field of `Material`, `Shape`, `Cloth`, `Collider` or `Settings`; with `_max` where it is painted."""
+    """key: a field of `Material`, `Shape`, `Cloth`, `PinGroup`, `Collider` or `Settings`; `_max`: where painted."""
     number, values = key.removesuffix("_max"), np.asarray(value)
     low, high = RANGES.get(number, (LEAST if number in POSITIVE else 0.0, np.inf))
     if (np.isfinite(values) & (values >= low) & (values <= high)).all():

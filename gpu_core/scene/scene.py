@@ -16,10 +16,12 @@ import numpy.typing as npt
 
 from . import air
 from .arrays import Array, FloatArray, IntArray
+from .edges import Cords, Folds
 from .error import SceneError
 from .limits import require_number, require_numbers
 from .material import Material
 from .mesh import counted_edges, turned_edges
+from .pins import PinGroup, Pins
 from .shape import Shape
 
 SolverName = Literal["ndb", "pd_ipc"]
@@ -52,33 +54,6 @@ class Painted:
 Keys = Mapping[str, Array]
 
 
-@dataclass(frozen=True)
-class Pins:
-    """Vertices that follow a target: kinematic where weight is 1, springs below."""
-
-    vertices: IntArray  #: (P,) indices into the cloth's vertices
-    targets: npt.NDArray[np.floating]  #: (F or 1, P, 3) world positions per frame of the range, m
-    weights: FloatArray | None = None  #: (P,) in (0, 1]; None = all 1 (hard)
-
-
-@dataclass(frozen=True)
-class Cords:
-    """Threads that stay: each pulls once it is longer than at rest. Their vertices need no triangle."""
-
-    ends: IntArray  #: (C, 2) indices into the cloth's vertices
-    lengths: Array  #: (C,) at rest, m
-
-
-@dataclass(frozen=True)
-class Folds:
-    """Edges with an angle at rest, besides what the rest shape has: pleats, creases, pressed hems."""
-
-    ends: IntArray  #: (K, 2) indices into the cloth's vertices
-    weights: (
-        Array  #: (K,) of `Cloth.fold_angle`: above 0 a mountain as seen from where the faces look, below 0 a valley
-    )
-
-
 #: numbers of a cloth that are of none of its parts
 OF_CLOTH = (
     "thickness", "pin_strength", "sewing_force", "seam_stiffness", "fold_angle", "cord_stiffness", "cord_density",
@@ -98,7 +73,8 @@ class Cloth:
     velocities: Array | None = None  #: (N, 3) initial velocities, m/s
     warp: Array | None = None  #: (T, 3) warp direction of each triangle in rest space; None = along rest x (then y, z)
     pins: Pins | None = None
-    pin_strength: float = 1.0  #: factor on the weights of the pins: 0 lets go
+    pin_strength: float = 1.0  #: factor on the weights of these pins: 0 lets go
+    pin_groups: tuple[PinGroup, ...] = ()  #: more of them
     thickness: float = 1.0e-3  #: distance that mid-surfaces keep from each other (ξ), m
     painted: Mapping[str, Painted] = field(default_factory=dict)  #: by names of `PAINTABLE`
     keys: Keys = field(default_factory=dict)  #: of `numbers`, and of `bend_max` where bend is painted
@@ -139,6 +115,11 @@ class Cloth:
     @property
     def cache_key(self) -> str:
         return self.key or self.name
+
+    @property
+    def every_pins(self) -> tuple[Pins, ...]:
+        """Those of all groups, the first ones first."""
+        return (*(() if self.pins is None else (self.pins,)), *(group.pins for group in self.pin_groups))
 
     @property
     def numbers(self) -> dict[str, float]:
@@ -283,6 +264,10 @@ def _validate_cloth(cloth: Cloth, settings: Settings) -> None:
             raise SceneError(cloth.name, "a velocity is not a number", "Give each vertex a finite one")
     if cloth.pins is not None:
         _validate_pins(cloth.name, cloth.pins, len(cloth.positions), settings)
+    for group in cloth.pin_groups:
+        _validate_pins(cloth.name, group.pins, len(cloth.positions), settings)
+        require_number(cloth.name, "strength", group.strength)
+        _validate_keys(cloth.name, group.keys, ("strength",), settings)
     if cloth.world_to_object is not None:
         _require_frames(cloth.name, cloth.world_to_object, settings, "object transforms")
 

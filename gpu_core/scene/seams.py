@@ -13,7 +13,8 @@ from scipy.sparse import csgraph
 
 from .arrays import Array, IntArray
 from .mesh import edge_lengths, incidence, unique_edges
-from .scene import Cloth, Cords, Pins
+from .pins import Pins, strongest, weights_of
+from .scene import Cloth, Cords
 
 AGREED = 1.0e-7  #: m, two places at rest that are one
 
@@ -87,6 +88,7 @@ def welded(cloth: Cloth, wanted: npt.NDArray[np.bool_], kept: npt.NDArray[np.boo
         positions=mean_of(cloth.positions, vertex_of),
         velocities=None if cloth.velocities is None else mean_of(cloth.velocities, vertex_of),
         pins=None if cloth.pins is None else _pinned(cloth.pins, vertex_of),
+        pin_groups=tuple(replace(group, pins=_pinned(group.pins, vertex_of)) for group in cloth.pin_groups),
         painted={
             name: replace(paint, weights=mean_of(paint.weights.astype(float), vertex_of).astype(np.float32))
             for name, paint in cloth.painted.items()
@@ -133,11 +135,9 @@ def _tied(cords: Cords, vertex_of: IntArray) -> Cords | None:
 
 def _pinned(pins: Pins, vertex_of: IntArray) -> Pins:
     """Of several pins at one vertex the strongest."""
-    weights = np.ones(len(pins.vertices), np.float32) if pins.weights is None else pins.weights
-    strongest = np.lexsort((-weights, vertex_of[pins.vertices]))
-    vertices, first = np.unique(vertex_of[pins.vertices][strongest], return_index=True)
-    kept = strongest[first]
-    return Pins(vertices.astype(np.int32), pins.targets[:, kept], None if pins.weights is None else weights[kept])
+    weights = weights_of(pins)
+    vertices, kept = strongest(vertex_of[pins.vertices], weights)
+    return Pins(vertices, pins.targets[:, kept], None if pins.weights is None else weights[kept])
 
 
 def rest_lengths(cloths: tuple[Cloth, ...]) -> Array:

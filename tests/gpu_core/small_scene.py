@@ -16,6 +16,7 @@ from taffeta.gpu_core.check.scene_check import check_frame, to_world
 from taffeta.gpu_core.files.cache import frames_path, read_frames
 from taffeta.gpu_core.files.job import save
 from taffeta.gpu_core.scene.air import Field, FieldWeights
+from taffeta.gpu_core.scene.pins import PinGroup
 from taffeta.gpu_core.scene.scene import (
     PAINTABLE,
     Cloth,
@@ -149,6 +150,8 @@ def full_scene() -> Scene:
     (first,), (collider,) = scene.cloths, scene.colliders
     count = len(first.positions)
     pins = Pins(np.array([0, 3], np.int32), first.positions[[[0, 3]]] + np.zeros((3, 1, 1)), np.float32([1, 0.5]))
+    moved = PinGroup("Moved", replace(pins, targets=pins.targets + np.linspace(0, 0.1, 3)[:, None, None]), 0.5)
+    still = PinGroup("Still", Pins(np.int32([5]), first.positions[None, [5]]), 1.0, {"strength": np.array([1, 0.5])})
     second = replace(
         first,
         name="Çurtain / left",
@@ -156,6 +159,7 @@ def full_scene() -> Scene:
         positions=first.positions + np.array([0, 0, 1.0]),
         pins=pins,
         pin_strength=0.9,
+        pin_groups=(moved, still),
         velocities=np.full((count, 3), 0.25),
         warp=np.tile([0.0, 1.0, 0.0], (len(first.triangles), 1)),
         world_to_object=None,

@@ -48,6 +48,7 @@ item.vertex_groups.new(name='All').add([0], 1.0, 'REPLACE')
 for name in cloth.bl_rna.properties.keys():
     if name.endswith('_group'):
         setattr(cloth, name, 'All')
+cloth.pins.add().group = 'All'
 cloth.pattern_map = item.data.uv_layers[0].name
 """
 

@@ -11,7 +11,7 @@ import bpy
 import pytest
 
 from taffeta.addon import registration
-from taffeta.addon.scene import properties
+from taffeta.addon.scene import pin_properties, properties
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "manual" / "controls.md").read_text(encoding="utf-8")
@@ -20,6 +20,7 @@ ROWS = [[cell.strip().strip("*") for cell in line.strip("|").split("|")] for lin
 PLACES = {
     "object.taffeta": properties.ObjectProperties,
     "object.taffeta.cloth": properties.ClothProperties,
+    "object.taffeta.cloth.pins[0]": pin_properties.PinProperties,
     "object.taffeta.collider": properties.ColliderProperties,
     "scene.taffeta": properties.SceneProperties,
 }

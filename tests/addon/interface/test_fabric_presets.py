@@ -51,6 +51,7 @@ def test_every_property_that_makes_the_fabric_is_saved():
         "pattern_scale_shown",
         "pin_group",
         "pin_strength",
+        "pins",
         "self_collision",
         "sewing",
         "sewing_force",

@@ -84,6 +84,19 @@ def test_a_missing_pin_group_is_named(draw, make_cloth):
     assert "Nowhere" in draw(item).texts()
 
 
+def test_each_group_of_pins_shows_what_it_has_and_how_to_remove_it(draw, make_cloth):
+    item = make_cloth()
+    assert ("operator", "taffeta.pin_add") in draw(item).shown
+    assert ("operator", "taffeta.pin_remove") not in draw(item).shown
+    item.taffeta.cloth.pins.add().group = "Nowhere"
+    item.taffeta.cloth.pins.add()
+    layout = draw(item)
+    for name in ("group", "strength", "target"):
+        assert layout.shown.count(("prop", name)) == 2
+    assert layout.shown.count(("operator", "taffeta.pin_remove")) == 2
+    assert "no vertex group or attribute “Nowhere”" in layout.texts()
+
+
 def test_what_is_painted_shows_its_second_value_and_a_button_that_shows_it(draw, make_cloth):
     item = make_cloth()
     assert ("prop", "bend_group") in draw(item).shown

@@ -143,6 +143,20 @@ def test_pins_follow_the_animated_mesh_below_live(scene_of_live):
     np.testing.assert_allclose(seen(cloth())[[0, 4]], base(cloth())[[0, 4]] + [moved, 0, 0], atol=1e-5)
 
 
+def test_pins_follow_what_carries_them_in_live_by_hand_too(scene_of_live):
+    for name, vertices in (("Held", [0]), ("Carried", [4])):
+        cloth().vertex_groups.new(name=name).add(vertices, 1.0, "REPLACE")
+    cloth().taffeta.cloth.pin_group = "Held"
+    hand = bpy.data.objects.new("Hand", None)
+    bpy.context.scene.collection.objects.link(hand)
+    pins = cloth().taffeta.cloth.pins.add()
+    pins.group, pins.target = "Carried", hand
+    running = frames(started(), 2)
+    hand.location.z = 0.05
+    frames(running, 3)
+    np.testing.assert_allclose(seen(cloth())[[0, 4]], base(cloth())[[0, 4]] + [[0, 0, 0], [0, 0, 0.05]], atol=1e-5)
+
+
 def test_in_edit_mode_it_waits(scene_of_live):
     running = frames(started(), 2)
     bpy.context.view_layer.objects.active = floor()

@@ -20,6 +20,7 @@ from taffeta.addon.scene.assignment import AssignmentError, assign
         ("scene.tolerance=1e-3", ("scene", "tolerance", "1e-3")),
         ("My Skirt.pin_group=a.b=c", ("My Skirt", "pin_group", "a.b=c")),
         ("Cloth.pin_group=", ("Cloth", "pin_group", "")),
+        ("Cloth.pins[0].strength=0.5", ("Cloth.pins[0]", "strength", "0.5")),
     ],
 )
 def test_an_assignment_has_an_owner_a_property_and_a_value(text, parts):
@@ -77,6 +78,27 @@ def test_a_property_of_a_role_that_is_set_first_can_be_set(saved_scene):
         assign(saved_scene, "Floor", "density", "1")
     assign(saved_scene, "Floor", "role", "CLOTH")
     assert assign(saved_scene, "Floor", "density", "1") == 1.0
+
+
+def test_groups_of_pins_can_be_set_by_their_places(saved_scene):
+    pins = bpy.data.objects["Cloth"].taffeta.cloth.pins.add()
+    assert assign(saved_scene, "Cloth.pins[0]", "group", "Hem") == pins.group == "Hem"
+    assert assign(saved_scene, "Cloth.pins[0]", "strength", "0.25") == 0.25
+    assert assign(saved_scene, "Cloth.pins[0]", "target", "Floor") == "Floor"
+    assert pins.target == bpy.data.objects["Floor"]
+    assert assign(saved_scene, "Cloth.pins[0]", "target", "") is None
+    refusals = {
+        ("Cloth.pins[1]", "group", "Hem"): r"Cloth has no pins\[1\]. It has: pins\[0\]",
+        ("Floor.pins[0]", "group", "Hem"): r"Floor has no pins\[0\]. It has: none beside its pin_group",
+        ("Skirt.pins[0]", "group", "Hem"): "There is no object 'Skirt'",
+        ("Cloth.pins[0]", "colour", "red"): "It has: group, strength, target",
+        ("Cloth.pins[0]", "strength", "2"): "at most 1",
+        ("Cloth.pins[0]", "target", "Nobody"): "it is one of",
+        ("Cloth", "pins", "Hem"): "has no property 'pins'",
+    }
+    for words, answer in refusals.items():
+        with pytest.raises(AssignmentError, match=answer):
+            assign(saved_scene, *words)
 
 
 def test_weights_a_collection_and_a_force_field_can_be_set(saved_scene):

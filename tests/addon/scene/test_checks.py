@@ -164,7 +164,9 @@ def test_what_a_bake_ignores_is_in_its_report(saved_scene):
 def groups():
     item, scene = bpy.types.Object.bl_rna.properties["taffeta"], bpy.types.Scene.bl_rna.properties["taffeta"]
     yield from (item.fixed_type, scene.fixed_type)
-    yield from (item.fixed_type.properties[name].fixed_type for name in ("cloth", "collider"))
+    parts = [item.fixed_type.properties[name].fixed_type for name in ("cloth", "collider")]
+    yield from parts
+    yield from (entry.fixed_type for part in parts for entry in part.properties if entry.type == "COLLECTION")
 
 
 #: Numbers that take no keys, and why.

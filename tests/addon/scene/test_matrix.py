@@ -22,6 +22,7 @@ from taffeta.tests.addon.conftest import fcurves
 from taffeta.tests.gpu_core.swinging import FACTORS, SECOND, SIDE, swinging
 
 FRAMES, KEY = 5, 4  #: the range; the frame of the key
+ENTRY = 1  #: of each collection, the one that is keyed
 PLACES = {"cloth": "Sheets", "collider": "Slope"}
 FIELDS = {f"field_{kind}": name for name, kind in KINDS.items()} | {"field_all": "FORCE"}  #: what weights act on
 
@@ -43,6 +44,10 @@ def swing(make_object):
         setattr(item.taffeta.cloth, name, value)
     body.taffeta.collider.thickness, body.taffeta.collider.friction = floor.thickness, floor.friction
     item.taffeta.cloth.pin_group = "Pins"
+    for corner in ((SIDE - 1, SIDE - 1), (0, SIDE - 1)):
+        pins, name = item.taffeta.cloth.pins.add(), f"Corner {len(item.taffeta.cloth.pins)}"
+        item.vertex_groups.new(name=name).add([corner[0] * SIDE + corner[1]], 0.9, "REPLACE")
+        pins.group, pins.strength = name, 0.5
     scene.frame_end, scene.taffeta.step_rate, scene.taffeta.tolerance = FRAMES, 96.0, 5e-3
     return item
 
@@ -56,6 +61,12 @@ def numbers() -> list[tuple[str, str]]:
         taffeta.register()
     item, scene = (kind.bl_rna.properties["taffeta"].fixed_type for kind in (bpy.types.Object, bpy.types.Scene))
     groups = {part: item.properties[part].fixed_type for part in PLACES} | {"scene": scene}
+    groups |= {
+        f"{part}.{entry.identifier}[{ENTRY}]": entry.fixed_type
+        for part in PLACES
+        for entry in groups[part].properties
+        if entry.type == "COLLECTION"
+    }
     found = [
         (place, entry.identifier)
         for place, group in groups.items()
@@ -98,7 +109,7 @@ def blow(kind: str) -> None:
 
 
 def owner_of(place: str):
-    return bpy.context.scene if place == "scene" else bpy.data.objects[PLACES[place]]
+    return bpy.context.scene if place == "scene" else bpy.data.objects[PLACES[place.partition(".")[0]]]
 
 
 def sew(item) -> None:
@@ -141,7 +152,7 @@ def tie(item) -> None:
 def key(place: str, name: str, factor: float) -> None:
     """The number as it is, to `factor` times itself at once at KEY."""
     owner = owner_of(place)
-    group = owner if name == "gravity" else owner.taffeta if place == "scene" else getattr(owner.taffeta, place)
+    group = owner if name == "gravity" else owner.taffeta if place == "scene" else owner.taffeta.path_resolve(place)
     path = name if name == "gravity" else f"taffeta.{name}" if place == "scene" else f"taffeta.{place}.{name}"
     start = np.array(getattr(group, name))
     for frame, value in ((1, start), (KEY, factor * start)):
@@ -183,7 +194,8 @@ def test_a_key_changes_the_result_at_its_frame_and_only_from_there(swing, place,
     # What drawing knows of it is what reading has found.
     drawn = gather_numbers(bpy.context.scene, members(bpy.context.scene), ["Sheets"], [])
     held = describe(scene)
-    for entry in held["cloths"] + held["colliders"] + held.get("fields", []):
+    groups = [entry for cloth in held["cloths"] for entry in cloth["pins"]]
+    for entry in held["cloths"] + held["colliders"] + held.get("fields", []) + groups:
         del entry["arrays"]
     assert drawn == held
     # And from which frame on it is another.
@@ -193,12 +205,10 @@ def test_a_key_changes_the_result_at_its_frame_and_only_from_there(swing, place,
 
 
 def described_without_keys(content):
-    plain_entries = {
-        kind: [{k: v for k, v in entry.items() if k != "keys"} for entry in content[kind]]
-        for kind in ("cloths", "colliders", "fields")
-        if kind in content
-    }
-    return {"settings": content["settings"], **plain_entries}
+    """Of the scene, of its objects, and of their groups of pins."""
+    if isinstance(content, dict):
+        return {name: described_without_keys(value) for name, value in content.items() if name != "keys"}
+    return [described_without_keys(value) for value in content] if isinstance(content, list) else content
 
 
 @pytest.mark.parametrize("name", PAINTED)

@@ -13,6 +13,7 @@ import pytest
 
 from taffeta.gpu_core.files.disk import DiskError
 from taffeta.gpu_core.files.job import JobError, digest, load, save
+from taffeta.gpu_core.scene.pins import PinGroup
 from taffeta.gpu_core.scene.scene import Cloth, Collider, Material, Pins, Scene, SceneError, Settings
 from taffeta.tests.gpu_core.small_scene import full_scene, painted, small_scene
 
@@ -72,6 +73,7 @@ def test_the_digest_does_not_depend_on_number_types_names_or_the_backend():
     assert digest(other) == digest(scene)
 
 
+PINS = PinGroup("Pins", Pins(np.array([0]), np.zeros((1, 1, 3))))
 KEYS = np.array([1.0, 2.0])
 CHANGES = {
     "a vertex": lambda s: replace(s, cloths=(replace(s.cloths[0], positions=s.cloths[0].positions + 1e-12),)),
@@ -83,6 +85,7 @@ CHANGES = {
     "the thickness": lambda s: replace(s, cloths=(replace(s.cloths[0], thickness=2e-3),)),
     "velocities": lambda s: replace(s, cloths=(replace(s.cloths[0], velocities=0 * s.cloths[0].positions),)),
     "pins": lambda s: replace(s, cloths=(replace(s.cloths[0], pins=Pins(np.array([0]), np.zeros((1, 1, 3)))),)),
+    "more pins": lambda s: replace(s, cloths=(replace(s.cloths[0], pin_groups=(PINS,)),)),
     "the collider": lambda s: replace(s, colliders=(replace(s.colliders[0], positions=s.colliders[0].positions * 2),)),
     "collider friction": lambda s: replace(s, colliders=(replace(s.colliders[0], friction=0.1),)),
     "no collider": lambda s: replace(s, colliders=()),
@@ -218,7 +221,7 @@ def test_every_field_of_the_scene_is_stored():
     assert {f.name for f in fields(Cloth)} == {
         "name", "triangles", "rest_positions", "positions", "material", "velocities", "warp", "pins", "thickness",
         "world_to_object", "key", "self_collision", "painted", "keys", "seams", "sewing_time", "sewing_force",
-        "cords", "cord_stiffness", "cord_density", "cord_shrink", "pin_strength", "rest_corners",
+        "cords", "cord_stiffness", "cord_density", "cord_shrink", "pin_strength", "pin_groups", "rest_corners",
         "field_weights", "fields", "shape", "seam_stiffness", "sewn", "folds", "fold_angle",
     }  # fmt: skip
     assert {f.name for f in fields(Scene)} == {"cloths", "colliders", "settings", "keys", "fields"}
@@ -226,6 +229,7 @@ def test_every_field_of_the_scene_is_stored():
         "name", "triangles", "positions", "friction", "thickness", "keys",
     }  # fmt: skip
     assert {f.name for f in fields(Pins)} == {"vertices", "targets", "weights"}
+    assert {f.name for f in fields(PinGroup)} == {"name", "pins", "strength", "keys"}
     assert all(f.default is not None for kind in (Settings, Material) for f in fields(kind))
 
 

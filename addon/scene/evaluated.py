@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One object as Blender shows it at a frame: its mesh, and its place in the world in metres."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+import numpy.typing as npt
+
+from ...gpu_core.scene.arrays import Array
+from ...gpu_core.scene.scene import SceneError
+from .bodies import Body
+
+
+def is_enabled(target: bpy.types.Object, layer: bpy.types.LayerCollection) -> bool:
+    """Is it in this collection of a view layer, or in one of those within, none of them switched off?"""
+    if layer.collection.hide_viewport:
+        return False
+    own = not layer.exclude and layer.collection.objects.get(target.name) == target
+    return own or any(is_enabled(target, part) for part in layer.children)
+
+
+def require_enabled(item: bpy.types.Object, layer: bpy.types.LayerCollection) -> None:
+    """Raises SceneError where it is switched off in the view layer with this collection. What another object points to
+    has a place even then, but one that does not move."""
+    if item.hide_viewport or not is_enabled(item, layer):
+        raise _disabled(item.name)
+
+
+def _disabled(name: str) -> SceneError:
+    return SceneError(
+        name,
+        "it is disabled in the viewport, or its collection is, so Blender does not evaluate it",
+        "Enable it (screen icon in the Outliner; the eye may stay closed) or set its role to None",
+    )
+
+
+@contextmanager
+def evaluated_mesh(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> Iterator[tuple[bpy.types.Mesh, Array]]:
+    """(mesh, (4, 4) from its space to the world, m) as Blender shows the object now. frame: of now, for errors."""
+    evaluated = body.item.evaluated_get(depsgraph)
+    if not evaluated.is_evaluated:
+        raise _disabled(body.name)
+    matrix = object_to_world(body, depsgraph, frame)
+    try:
+        yield evaluated.to_mesh(), matrix
+    finally:
+        evaluated.to_mesh_clear()
+
+
+def object_to_world(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> Array:
+    """(4, 4), to metres. Negative and non-uniform scale are fine, zero is not."""
+    matrix = np.array(body.item.evaluated_get(depsgraph).matrix_world, np.float64)
+    if body.carriers:
+        matrix = body.carried(depsgraph) @ matrix
+    matrix[:3] *= depsgraph.scene.unit_settings.scale_length
+    if not np.isfinite(matrix).all():
+        raise SceneError(body.name, f"its transform is not a number at frame {frame}", "Repair its animation")
+    if np.linalg.matrix_rank(matrix[:3, :3]) < 3:
+        raise SceneError(body.name, f"its scale is 0 at frame {frame}", "Give it a scale other than 0")
+    return matrix
+
+
+def to_world(points: npt.NDArray[np.floating], matrix: Array) -> Array:
+    """(N, 3) points of an object in the world, m. matrix: (4, 4)."""
+    return points.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
