@@ -18,7 +18,7 @@ import numpy.typing as npt
 from .contact.tangles import tangles
 from .scene.arrays import Array, IntArray
 from .scene.scene import Cloth, Scene
-from .scene.seams import mean_of, welded
+from .scene.seams import TOGETHER, mean_of, welded
 from .scene_space import surface_of
 
 NEAR = 0.5  #: of a cloth's thickness: no farther apart are vertices that become one
@@ -33,7 +33,8 @@ class Sewing:
         self.original = self.scene = scene
         self.done = np.zeros(sum(len(c.seams) for c in scene.cloths if c.seams is not None), bool)  #: (S,) of all
         self.vertex_of: list[IntArray] = [np.arange(len(cloth.positions), dtype=np.int32) for cloth in scene.cloths]
-        closed = [(places[:, 0] == places[:, 1]).all(axis=1) for places in map(_ends, scene.cloths)]
+        gaps = [np.linalg.norm(places[:, 0] - places[:, 1], axis=1) for places in map(_ends, scene.cloths)]
+        closed = [gap <= TOGETHER for gap in gaps]
         self.weld(np.concatenate(closed))
 
     def weld(self, done: npt.NDArray[np.bool_]) -> None:
@@ -125,7 +126,7 @@ class Sewing:
             first += int(of.max()) + 1
         return np.concatenate(ends).astype(np.int32)
 
-    def number(self, vertices: IntArray) -> IntArray:
+    def number(self, vertices: npt.NDArray[np.integer]) -> IntArray:
         """(G,) of vertices (G,) of all original cloths, among those that are simulated."""
         first = np.cumsum([0, *(int(of.max()) + 1 for of in self.vertex_of[:-1])])
         return np.concatenate([of + at for of, at in zip(self.vertex_of, first, strict=True)])[vertices]

@@ -17,6 +17,7 @@ from .contact.broad_phase import TooManyPairsError
 from .contact.crossings import Crossings
 from .elasticity.assembly import vectors
 from .scene.arrays import Array
+from .scene.garments import garments
 from .scene.mesh import edge_lengths
 from .scene.scene import Scene, SceneError
 from .scene_space import SceneSpace
@@ -78,7 +79,8 @@ class Simulator:
         self.scene, self.backend = scene.validate(), backend
         self.frame = scene.settings.frame_start
         self._parameters, self._cache = parameters, cache
-        self._sewing = Sewing(scene)
+        self._garments = garments(scene)
+        self._sewing = Sewing(self._garments.scene)
         self._build(None)
         self.warnings = self.space.warnings
         self._done = StepReport()  #: of the last step that was taken
@@ -101,7 +103,7 @@ class Simulator:
 
     def positions(self) -> list[Array]:
         """World positions (N, 3) of each cloth at `frame`, m."""
-        return self._sewing.apart(self.space.cloths(self.space.world(self._cloth())))
+        return self._garments.apart(self._sewing.apart(self.space.cloths(self.space.world(self._cloth()))))
 
     def pull(self, vertices: npt.ArrayLike, weights: npt.ArrayLike, targets: npt.ArrayLike) -> None:
         """From the next frame on, springs from vertices (G,), counted over all cloths, to world targets (G, 3), m.
@@ -109,7 +111,8 @@ class Simulator:
         They replace those of the last call; none: let go. weights: (G,) in [0, 1), as of soft pins. Pinned vertices
         stay with their pins. No part of `state()`; for Newton's matrix only.
         """
-        at, weight = self._sewing.number(np.asarray(vertices, np.int64)), np.asarray(weights, np.float64)
+        at = self._sewing.number(self._garments.number(np.asarray(vertices, np.int64)))
+        weight = np.asarray(weights, np.float64)
         stiffness = np.zeros(self.space.cloth_vertices)
         stiffness[at] = self.solver.soft[at] * weight / (1.0 - weight)
         self._pulled = stiffness, at.astype(np.int64), np.asarray(targets, np.float64)

@@ -12,11 +12,13 @@ from contextlib import ExitStack
 
 import bpy
 import numpy as np
+from scipy.spatial import cKDTree
 
 from ...gpu_core.check.scene_check import Finding, MeshCheck
 from ...gpu_core.scene.arrays import Array, IntArray
+from ...gpu_core.scene.seams import TOGETHER
 from ..scene import mesh as mesh_arrays
-from ..scene import modifier, retiming
+from ..scene import modifier, retiming, sewn_to
 from ..scene.bodies import Body
 from ..scene.evaluated import evaluated_mesh, to_world
 from ..scene.gather import FrameRange, members
@@ -67,7 +69,7 @@ def mesh(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> tuple[Array,
         triangles = mesh_arrays.triangles(evaluated)
         world = to_world(points, matrix)
     after = list(item.modifiers)[modifier.place(item) + 1 :]
-    if item.taffeta.cloth.sewing or any(entry.show_viewport for entry in after):
+    if sewn_to.sews(item) or any(entry.show_viewport for entry in after):
         world, triangles = _merged(world, triangles)
     return world, triangles
 
@@ -80,11 +82,26 @@ def _merged(points: Array, triangles: IntArray) -> tuple[Array, IntArray]:
     return places, merged[whole]
 
 
+def _threads(cloths: Sequence[bpy.types.Object], points: Sequence[Array]) -> IntArray:
+    """(S, 4) as `MeshCheck` has them: what lies in one place of two cloths that are sewn to each other."""
+    found = [np.zeros((0, 4), np.int64)]
+    for index, item in enumerate(cloths):
+        other = sewn_to.other_of(item)
+        if other is not None and other in cloths:
+            at = cloths.index(other)
+            near = cKDTree(points[at]).query_ball_point(points[index], TOGETHER)
+            own = np.repeat(np.arange(len(near)), [len(each) for each in near])
+            its = np.array([vertex for each in near for vertex in each], np.int64)
+            found.append(np.column_stack([np.full(len(own), index), own, np.full(len(own), at), its]))
+    return np.concatenate(found)
+
+
 def _findings(depsgraph: bpy.types.Depsgraph, frame: int, bodies: Sequence[Body], cloths: int) -> list[Finding]:
     """cloths: so many of the first are cloth."""
     if not cloths:
         return []
     drawn = [mesh(body, depsgraph, frame) for body in bodies]
     names, sizes = [body.name for body in bodies], [len(points) for points, _ in drawn]
-    check = MeshCheck(names, sizes, [triangles for _, triangles in drawn], cloths)
+    threads = _threads([body.item for body in bodies[:cloths]], [points for points, _ in drawn])
+    check = MeshCheck(names, sizes, [triangles for _, triangles in drawn], cloths, threads=threads)
     return check.findings(frame, np.concatenate([points for points, _ in drawn]))

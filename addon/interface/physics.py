@@ -8,7 +8,7 @@ import textwrap
 import bpy
 
 from ...gpu_core.scene.air import WEIGHTS
-from ..scene import folds, painted, pattern, rest_key
+from ..scene import folds, painted, pattern, rest_key, sewn_to
 from ..scene.bodies import carries
 from ..scene.loose import cords
 from ..scene.sampled import CORDS
@@ -129,8 +129,15 @@ class TAFFETA_PT_sewing(ClothPanel, bpy.types.Panel):
         self.layout.prop(context.object.taffeta.cloth, "sewing", text="")
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, cloth = property_column(self), context.object.taffeta.cloth
-        layout.active = cloth.sewing
+        layout, item = property_column(self), context.object
+        cloth = item.taffeta.cloth
+        layout.prop(cloth, "sew_object")
+        if cloth.sew_object is not None:
+            layout.prop(cloth, "sew_group", icon="GROUP_VERTEX")
+            if problem := sewn_to.trouble(item):
+                message(layout, context, problem[0].upper() + problem[1:], "ERROR")
+        layout = layout.column()
+        layout.active = sewn_to.sews(item)
         layout.prop(cloth, "sewing_time")
         layout.prop(cloth, "sewing_force")
         layout.prop(cloth, "seam_stiffness")

@@ -119,7 +119,10 @@ class Live:
             solver="ndb",
             preset="default" if gathered.settings.preset == "paper" else gathered.settings.preset,
         )
-        job.save(Scene(gathered.cloths, gathered.colliders, settings, fields=gathered.fields), self._folder / JOB)
+        job.save(
+            Scene(gathered.cloths, gathered.colliders, settings, fields=gathered.fields, threads=gathered.threads),
+            self._folder / JOB,
+        )
         assigned = keys.assign(present.cloths)
         self._cloths = {assigned[item.name_full]: item.session_uid for item in present.cloths}
         scene.frame_set(first)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import bpy
 
-from . import fields, folds, keyed, modifier, painted, pattern, pin_properties, rest_key, retiming
+from . import fields, folds, keyed, modifier, painted, pattern, pin_properties, rest_key, retiming, sewn_to
 from .bodies import carries
 from .evaluated import is_enabled
 from .gather import Members
@@ -95,6 +95,8 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
     key = cloth.taffeta.cloth.rest_shape_key
     if key and not rest_key.exists(cloth, key):
         yield Trouble(cloth.name, f"there is no shape key “{key}” for its rest shape", "REST_KEY")
+    if problem := sewn_to.trouble(cloth):
+        yield Trouble(cloth.name, problem, "SEAM")
     name = cloth.taffeta.cloth.fold_attribute
     if name and not folds.may_exist(cloth):
         yield Trouble(cloth.name, f"there is no attribute “{name}” for its folds", "FOLDS")

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import bpy
-from bpy.props import BoolProperty, FloatProperty, StringProperty
+from bpy.props import BoolProperty, FloatProperty, PointerProperty, StringProperty
 
 from ...gpu_core.scene.scene import Cloth
 from .painted import SHRINK
@@ -52,6 +52,21 @@ def properties() -> dict[str, bpy.props._PropertyDeferred]:
             precision=2,
             step=10,
             options=KEYED,
+        ),
+        "sew_object": PointerProperty(
+            name="Sew To",
+            description="Another cloth that this one is sewn to",
+            type=bpy.types.Object,
+            poll=_may_be_sewn_to,
+            options=UNKEYED,
+        ),
+        "sew_group": StringProperty(
+            name="Seam Group",
+            description="Vertex group on both cloths: each vertex is sewn to the nearest of the other's. An integer "
+            "attribute of points instead sews equal numbers above 0",
+            search=_seam_groups,
+            search_options={"SUGGESTION"},
+            options=UNKEYED,
         ),
         "seam_stiffness": FloatProperty(
             name="Seam Stiffness",
@@ -121,3 +136,15 @@ def properties() -> dict[str, bpy.props._PropertyDeferred]:
 def _uv_maps(cloth: bpy.types.PropertyGroup, _context: bpy.types.Context, text: str) -> list[str]:
     data = cloth.id_data.data
     return [layer.name for layer in data.uv_layers] if isinstance(data, bpy.types.Mesh) else []
+
+
+def _may_be_sewn_to(cloth: bpy.types.PropertyGroup, item: bpy.types.Object) -> bool:
+    return item.taffeta.role == "CLOTH" and item != cloth.id_data
+
+
+def _seam_groups(cloth: bpy.types.PropertyGroup, _context: bpy.types.Context, _text: str) -> list[str]:
+    item = cloth.id_data
+    if item.type != "MESH":
+        return []
+    points = [entry.name for entry in item.data.attributes if (entry.domain, entry.data_type) == ("POINT", "INT")]
+    return [*(group.name for group in item.vertex_groups), *(name for name in points if not name.startswith("."))]

@@ -21,7 +21,7 @@ from ...gpu_core.files.job_values import acting, plain
 from ...gpu_core.scene.air import WEIGHTS, FieldWeights
 from ...gpu_core.scene.differences import flat
 from ...gpu_core.scene.scene import Scene, Settings
-from . import fields, keyed, keys, modifier, painted, pin_properties, retiming
+from . import fields, keyed, keys, modifier, painted, pin_properties, retiming, sewn_to
 from .bodies import Body, bodies, carries
 from .reader import ClothReader, ColliderReader, PlayedReader, Reader, material, shape
 from .render_settings import as_rendered
@@ -143,6 +143,8 @@ def _read(
             *((ColliderReader, body) for body in members(scene).bodies),
             *((PlayedReader, Body(item)) for item in players),
         ]
+        for side in cloths:
+            side.sewn = {group for item in simulated if (group := sewn_to.group_of(item, side.item))}
         colliders = [kind(body, settings, spool, positions_name(index)) for index, (kind, body) in enumerate(kinds)]
         blowing = [fields.FieldReader(item) for item in members(scene).fields if fields.acts(item)]
         for item in simulated:
@@ -172,6 +174,7 @@ def _read(
         settings=replace(settings, **samples.first),
         keys=samples.keys(),
         fields=tuple(reader.finish() for reader in blowing),
+        threads=sewn_to.threads(cloths),
     )
 
 
@@ -272,7 +275,7 @@ def _pin_groups(item: bpy.types.Object, over: range, held: Sequence[Mapping[str,
 def _sewing(item: bpy.types.Object, numbers: Mapping[str, Any]) -> dict[str, float]:
     """As `job.describe` says it."""
     keyed = {name: numbers[name] for name in (*SEAMS, *FOLDS, *CORDS) if name in numbers}
-    return {"sewing_time": number(item.taffeta.cloth.sewing_time), **keyed} if item.taffeta.cloth.sewing else keyed
+    return {"sewing_time": number(item.taffeta.cloth.sewing_time), **keyed} if sewn_to.sews(item) else keyed
 
 
 @contextmanager

@@ -59,6 +59,10 @@ def folds(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     item.taffeta.cloth.fold_attribute = ""
 
 
+def seam(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    item.taffeta.cloth.sew_object = None
+
+
 def sew(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     item.taffeta.cloth.sewing = True
 
@@ -117,6 +121,7 @@ MENDS: dict[str, tuple[str, Callable[[bpy.types.Scene, bpy.types.Object], None]]
     "PAINT": ("Clear Group", paint),
     "PATTERN": ("Clear Pattern", pattern),
     "FOLDS": ("Clear Fold Attribute", folds),
+    "SEAM": ("Clear Sew To", seam),
     "SEW": ("Sew Them", sew),
     "COLLIDER": ("Make Collider", collider),
     "BLENDER_CLOTH": ("Remove Blender's Cloth", blender_cloth),

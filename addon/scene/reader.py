@@ -16,7 +16,7 @@ from ...gpu_core.scene.mesh import edge_lengths
 from ...gpu_core.scene.pins import PinGroup
 from ...gpu_core.scene.scene import Cloth, Collider, Cords, Material, Painted, SceneError, Settings
 from ...gpu_core.scene.shape import Shape
-from . import folds, frozen_shape, loose, modifier, painted, pattern, pin_properties, rest_key, triangulation
+from . import folds, frozen_shape, loose, modifier, painted, pattern, pin_properties, rest_key, sewn_to, triangulation
 from . import mesh as mesh_arrays
 from .bodies import Body
 from .cuts import Cuts
@@ -85,6 +85,8 @@ class ClothReader(Reader):
         self.world_to_object = spool.begin(settings.frames)
         self._cut: tuple[IntArray, Array | None, Array | None] | None = None
         self.numbers = Samples(of_cloth(item))
+        self.sewn: set[str] = set()  #: groups of its vertices that seams to other objects are of
+        self.ends: dict[str, sewn_to.Ends] = {}
         own = item.taffeta.cloth.pin_group
         self.pins = PinReader(item, own, None, spool.begin(settings.frames)) if own else None
         self.pin_groups = [
@@ -125,6 +127,9 @@ class ClothReader(Reader):
         weights = Weights(self.item, self.item.evaluated_get(depsgraph), mesh)
         for pins in self._every_pins():
             pins.begin(weights, mesh, matrix, depsgraph)
+        self.ends = {name: sewn_to.ends(self.item, mesh, name, weights, self.start) for name in self.sewn}
+        if sewn_to.other_of(self.item) is not None and self.seams is None:
+            self.seams = np.zeros((0, 2), np.int32)
         self.paint = {
             name: weights.of(group, PAINTED[name].label.lower()) for name, group in painted.groups(self.item).items()
         }

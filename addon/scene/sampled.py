@@ -12,14 +12,13 @@ import numpy as np
 
 from ...gpu_core.scene.air import WEIGHTS
 from ...gpu_core.scene.arrays import Array
-from ...gpu_core.scene.scene import Keys, Material
+from ...gpu_core.scene.scene import OF_CORDS, OF_FOLDS, OF_SEAMS, Keys, Material
 from ...gpu_core.scene.shape import Shape
+from . import sewn_to
 from .loose import cords
 from .painted import groups
 
-SEAMS = ("sewing_force", "seam_stiffness")
-FOLDS = ("fold_angle",)
-CORDS = ("cord_stiffness", "cord_density", "cord_shrink")
+SEAMS, FOLDS, CORDS = OF_SEAMS[1:], OF_FOLDS, OF_CORDS
 SURFACE = ("friction", "thickness")  #: the numbers of a collider
 
 
@@ -30,7 +29,7 @@ def number(value: float) -> float:
 
 def of_cloth(item: bpy.types.Object) -> tuple[str, ...]:
     """The numbers that a cloth has now: what paint leads to counts where there is paint."""
-    sewing = SEAMS if item.taffeta.cloth.sewing else ()
+    sewing = SEAMS if sewn_to.sews(item) else ()
     own = (*Material.__dataclass_fields__, *Shape.__dataclass_fields__, "thickness", "pin_strength", *WEIGHTS)
     folded = FOLDS if item.taffeta.cloth.fold_attribute else ()
     return (*own, *sewing, *folded, *(CORDS if cords(item) else ()), *(f"{name}_max" for name in groups(item)))

@@ -36,7 +36,7 @@ def continued(scene: Scene, cache: Path, kept: int) -> Scene:
     cloths = tuple(_cloth(cloth, cache, kept, pace) for cloth in scene.cloths)
     colliders = tuple(_collider(collider, kept) for collider in scene.colliders)
     fields = tuple(air.rest_of(item, kept, keyed.rest_of(item.keys, kept)) for item in scene.fields)
-    return Scene(cloths, colliders, settings, keyed.rest_of(scene.keys, kept), fields)
+    return Scene(cloths, colliders, settings, keyed.rest_of(scene.keys, kept), fields, scene.threads)
 
 
 def _cloth(cloth: Cloth, cache: Path, kept: int, pace: float) -> Cloth:

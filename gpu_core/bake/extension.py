@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from ..files import job
 from ..files.job import JobError
-from ..files.job_values import field_arrays
+from ..files.job_values import field_arrays, pin_arrays
 from ..scene.air import Field
 from ..scene.differences import KINDS, alike, differences
 from ..scene.scene import Cloth, Collider, Scene, SceneError
 
-MOVING = frozenset({"world_to_object", "pin_targets"})  #: arrays of a cloth with one entry a frame
+MOVING = frozenset({"world_to_object", "pin_targets", "targets"})  #: arrays of a cloth, or its pins, by frame
 RANGE = frozenset({"frame_end"})
 
 
@@ -37,6 +37,8 @@ def same_beginning(old: Scene, new: Scene) -> int:
     frames = alike(found, min(old.settings.frames, new.settings.frames))
     if not frames:
         return 0
+    if not _same(old.threads, new.threads):
+        return 0
     return min(
         *(_same_cloth(*pair, frames) for pair in zip(old.cloths, new.cloths, strict=True)),
         *(_same_body(*pair, frames) for pair in zip(old.colliders, new.colliders, strict=True)),
@@ -49,15 +51,27 @@ def numbers(content: Mapping[str, Any]) -> dict[str, Any]:
     """Of what `job.describe` says: without the last frame, and without the arrays, as long as the range."""
     settings = {name: value for name, value in content["settings"].items() if name not in RANGE}
     content = {"keys": {}, **content}
-    objects = {
-        kind: [{name: value for name, value in entry.items() if name != "arrays"} for entry in content.get(kind, [])]
-        for kind in KINDS
-    }
+    objects = {kind: [_without_arrays(entry) for entry in content.get(kind, [])] for kind in KINDS}
     return {"settings": settings, "keys": content["keys"], **objects}
 
 
+def _without_arrays(entry: Mapping[str, Any]) -> dict[str, Any]:
+    own = {name: value for name, value in entry.items() if name != "arrays"}
+    return {**own, "pins": [_without_arrays(group) for group in own["pins"]]} if "pins" in own else own
+
+
+def _same(old: npt.NDArray[Any] | None, new: npt.NDArray[Any] | None) -> bool:
+    return old is new or (old is not None and new is not None and np.array_equal(old, new))
+
+
 def _same_cloth(old: Cloth, new: Cloth, frames: int) -> int:
-    before, after = job.cloth_arrays(old), job.cloth_arrays(new)
+    groups = zip(old.pin_groups, new.pin_groups, strict=True)
+    pairs = [(job.cloth_arrays(old), job.cloth_arrays(new))]
+    pairs += [(pin_arrays(before.pins), pin_arrays(after.pins)) for before, after in groups]
+    return min(_same_arrays(before, after, frames) for before, after in pairs)
+
+
+def _same_arrays(before: Mapping[str, npt.NDArray[Any]], after: Mapping[str, npt.NDArray[Any]], frames: int) -> int:
     if before.keys() != after.keys() or not all(
         np.array_equal(before[name], after[name]) for name in before if name not in MOVING
     ):

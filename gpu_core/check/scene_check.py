@@ -13,6 +13,7 @@ from scipy.sparse import csgraph
 
 from ..scene.arrays import Array
 from ..scene.scene import Cloth, Collider, Scene
+from ..scene.seams import TOGETHER
 from .intersection import intersections, unique_edges
 
 
@@ -61,9 +62,11 @@ class MeshCheck:
         cloths: int,
         seams: Sequence[npt.NDArray[np.integer]] = (),
         cords: Sequence[npt.NDArray[np.integer]] = (),
+        threads: npt.NDArray[np.integer] | None = None,
     ) -> None:
         """sizes: vertices of each object. triangles: (T, 3) of each, by its own vertices. cloths: so many are cloth.
-        seams, cords: (S, 2) of each of the first objects, by its own vertices; a cord is an edge without a triangle."""
+        seams, cords: (S, 2) of each of the first objects, by its own vertices; a cord is an edge without a triangle.
+        threads: (S, 4) of seams between objects: object, its vertex, object, its vertex."""
         self.names = list(names)
         self.vertex_start = np.cumsum([0, *sizes])
         self.triangle_start = np.cumsum([0, *(len(entry) for entry in triangles)])
@@ -79,15 +82,19 @@ class MeshCheck:
             )
             for of in (seams, cords)
         )
+        if threads is not None:
+            self.seams = np.concatenate([self.seams, starts[threads[:, ::2]] + threads[:, 1::2]])
         self.edges = np.concatenate([unique_edges(self.triangles), self.cords])
 
     def findings(self, frame: int, vertices: Array) -> list[Finding]:
         """Every edge against every triangle, but bodies among themselves. vertices: (V, 3) of all, world, m.
 
-        Where a seam is closed, its vertices lie in one place to the last bit, and count as one.
+        Where a seam is closed its vertices lie in one place, to the last bit in one object, in two as far as float32
+        tells: they count as one.
         """
         triangles, edges = self.triangles, self.edges
-        closed = self.seams[(vertices[self.seams[:, 0]] == vertices[self.seams[:, 1]]).all(axis=1)]
+        gap = np.linalg.norm(vertices[self.seams[:, 0]] - vertices[self.seams[:, 1]], axis=1)
+        closed = self.seams[gap <= TOGETHER]
         if len(closed):
             first = _first_of(closed, len(vertices))
             triangles = first[triangles]
@@ -129,6 +136,7 @@ class SceneCheck(MeshCheck):
             [entry.name for entry in objects], sizes, [entry.triangles for entry in objects], len(scene.cloths),
             [np.zeros((0, 2), int) if cloth.seams is None else cloth.seams for cloth in scene.cloths],
             [np.zeros((0, 2), int) if cloth.cords is None else cloth.cords.ends for cloth in scene.cloths],
+            scene.threads,
         )  # fmt: skip
 
     def cached_findings(self, frame: int, cached: Sequence[npt.NDArray[np.float32]]) -> list[Finding]:

@@ -41,7 +41,14 @@ SUBSPACES = "subspace_*.npz"
 BAKE_LOG = "bake.log"
 LOG = "worker.log"
 JOB = "job"
-JOB_FILES = ("job.json", "cloth_*.npz", "collider_*_triangles.npy", "collider_*_positions.npy", "field_*.npz")
+JOB_FILES = (
+    "job.json",
+    "cloth_*.npz",
+    "collider_*_triangles.npy",
+    "collider_*_positions.npy",
+    "field_*.npz",
+    "threads.npy",
+)
 OWNER = "owner.json"  #: within the job
 INCOMING = "incoming"
 VELOCITIES = "velocity"

@@ -27,6 +27,9 @@ from ..scene.air import Field, FieldWeights
 from ..scene.differences import without_later
 from ..scene.pins import PinGroup, Pins
 from ..scene.scene import (
+    OF_CORDS,
+    OF_FOLDS,
+    OF_SEAMS,
     PAINTABLE,
     Cloth,
     Collider,
@@ -63,10 +66,8 @@ from .job_values import (
 FORMAT = "taffeta job"
 VERSION = 4
 HEADER = "job.json"
-OF_SEAMS = ("sewing_time", "sewing_force", "seam_stiffness")
-OF_FOLDS = ("fold_angle",)
-OF_CORDS = ("cord_stiffness", "cord_density", "cord_shrink")
-PARTS = ("settings", "keys", "cloths", "colliders", "fields")
+THREADS = "threads.npy"  # of seams between cloths, where there are some
+PARTS = ("settings", "keys", "cloths", "colliders", "fields", "threads")
 PAINT = "painted_"  # prefix of the weights of a painted number in the cloth file
 
 #: The arrays of a cloth file and the types they are stored, hashed and handed to the solver in.
@@ -128,6 +129,8 @@ def parts(scene: Scene) -> Iterator[tuple[str, Callable[[BinaryIO], None]]]:
         yield positions_name(index), _npy_writer(arrays["positions"])
     for index, item in enumerate(scene.fields):
         yield f"field_{index:03}.npz", _npz_writer(field_arrays(item))
+    if scene.threads is not None:
+        yield THREADS, _npy_writer(np.ascontiguousarray(scene.threads, np.int32))
 
 
 def positions_name(index: int) -> str:
@@ -159,7 +162,8 @@ def load(folder: Path) -> Scene:
     cloths = tuple(_load_cloth(folder, i, entry) for i, entry in enumerate(header["cloths"]))
     colliders = tuple(_load_collider(folder, i, entry) for i, entry in enumerate(header["colliders"]))
     fields = tuple(_load_field(folder / f"field_{i:03}.npz", entry) for i, entry in enumerate(header.get("fields", [])))
-    scene = Scene(cloths, colliders, restored(Settings, header["settings"]), keys_of(header), fields)
+    threads = _load_threads(folder / THREADS) if "threads" in header else None
+    scene = Scene(cloths, colliders, restored(Settings, header["settings"]), keys_of(header), fields, threads)
     if digest(scene) != header["digest"]:
         raise JobError(f"The files in {folder} do not belong together", "Export the scene again")
     return scene.validate()
@@ -183,7 +187,8 @@ def digest_of(content: Mapping[str, Any]) -> str:
     colliders = [{**entry, "name": ""} for entry in content["colliders"]]
     keyed = [content["keys"]] if content.get("keys") else []
     blown = [{"fields": [{**entry, "name": ""} for entry in content["fields"]]}] if content.get("fields") else []
-    parts = [settings, cloths, colliders, *keyed, *blown]
+    sewn = [{"threads": content["threads"]}] if "threads" in content else []
+    parts = [settings, cloths, colliders, *keyed, *blown, *sewn]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
@@ -239,6 +244,7 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
             for index, collider in enumerate(scene.colliders)
         ],
         **({"fields": [_described(item) for item in scene.fields]} if scene.fields else {}),
+        **({} if scene.threads is None else array_digests({"threads": np.ascontiguousarray(scene.threads, np.int32)})),
     }
 
 
@@ -394,6 +400,13 @@ def _load_collider(folder: Path, index: int, entry: Mapping[str, Any]) -> Collid
 def _load_pins(path: Path, entry: Mapping[str, Any]) -> PinGroup:
     try:
         return pins_of(entry, read_arrays(path, PIN_ARRAYS))
+    except Exception as error:  # decoders of foreign bytes raise nearly everything
+        raise _damaged(path) from error
+
+
+def _load_threads(path: Path) -> npt.NDArray[np.int32]:
+    try:
+        return read_array(path, np.int32)
     except Exception as error:  # decoders of foreign bytes raise nearly everything
         raise _damaged(path) from error
 

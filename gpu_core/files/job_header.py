@@ -30,6 +30,7 @@ def checked(header: Mapping[str, Any]) -> dict[str, Any]:
             number(maximum)
     for entry in header["colliders"]:
         number(entry["friction"])
+    text(header.get("threads", ""))
     keys_of(header)
     for entry in [*header["cloths"], *header["colliders"]]:
         number(entry["thickness"])

@@ -81,6 +81,7 @@ class Live:
             tuple(_clocked_collider(collider) for collider in scene.colliders),
             replace(scene.settings, frame_start=0, frame_end=1, strict_start=False),
             fields=tuple(_clocked_field(item) for item in scene.fields),
+            threads=scene.threads,
         )
         self.simulator = Simulator(self.scene, backend, PREVIEW)
         self._moments = dict(_moments(self.scene))

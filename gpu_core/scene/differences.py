@@ -63,6 +63,8 @@ def differences(held: Values, asked: Values) -> list[Difference]:
     frames = range(first, asked["settings"].get("frame_end", first + MOST_FRAMES) + 1)
     before, after = ({**scene["settings"], "keys": scene.get("keys", {})} for scene in (held, asked))
     lines = list(_numbers("Scene", before, after, frames))
+    if "threads" in held and "threads" in asked and held["threads"] != asked["threads"]:
+        lines.append(Difference("Scene: cloths are sewn to each other otherwise"))
     for kind, word in KINDS.items():
         before = _by_key(held.get(kind, ()))
         after = _renamed(before, _by_key(asked.get(kind, ())))

@@ -54,11 +54,11 @@ class Painted:
 Keys = Mapping[str, Array]
 
 
+OF_SEAMS = ("sewing_time", "sewing_force", "seam_stiffness")
+OF_FOLDS = ("fold_angle",)
+OF_CORDS = ("cord_stiffness", "cord_density", "cord_shrink")
 #: numbers of a cloth that are of none of its parts
-OF_CLOTH = (
-    "thickness", "pin_strength", "sewing_force", "seam_stiffness", "fold_angle", "cord_stiffness", "cord_density",
-    "cord_shrink",
-)  # fmt: skip
+OF_CLOTH = ("thickness", "pin_strength", *OF_SEAMS[1:], *OF_FOLDS, *OF_CORDS)
 
 
 @dataclass(frozen=True)
@@ -203,6 +203,7 @@ class Scene:
     settings: Settings = field(default_factory=Settings)
     keys: Keys = field(default_factory=dict)  #: of gravity, (K, 3), and time_scale
     fields: tuple[air.Field, ...] = ()
+    threads: IntArray | None = None  #: (S, 4) of seams between cloths: cloth, its vertex, another cloth, its vertex
 
     @property
     def vertices(self) -> int:
@@ -223,6 +224,8 @@ class Scene:
             _validate_cloth(cloth, self.settings)
         for collider in self.colliders:
             _validate_collider(collider, self.settings)
+        if self.threads is not None:
+            _validate_threads(self.cloths, self.threads)
         for item in self.fields:
             for problem, remedy in air.faults(item, self.settings.frames):
                 raise SceneError(item.name, problem, remedy)
@@ -330,6 +333,17 @@ def _validate_pins(name: str, pins: Pins, vertices: int, settings: Settings) -> 
 def _validate_seams(cloth: Cloth, seams: IntArray) -> None:
     require_number(cloth.name, "sewing_time", cloth.sewing_time)
     _validate_ends(cloth, seams, "sewing thread")
+
+
+def _validate_threads(cloths: Sequence[Cloth], threads: IntArray) -> None:
+    if threads.ndim != 2 or threads.shape[1] != 4:
+        raise SceneError("Scene", "the threads between cloths must be (count, 4)", "Export the scene again")
+    of, vertex = threads[:, ::2], threads[:, 1::2]
+    sizes = np.array([len(cloth.positions) for cloth in cloths])
+    if (of < 0).any() or (of >= len(cloths)).any() or (vertex < 0).any() or (vertex >= sizes[of]).any():
+        raise SceneError("Scene", "a thread names a cloth or a vertex that does not exist", "Sew the edges again")
+    if (of[:, 0] == of[:, 1]).any():
+        raise SceneError(cloths[int(of[0, 0])].name, "it is sewn to itself as if to another", "Sew its edges instead")
 
 
 def _validate_cords(cloth: Cloth, cords: Cords) -> None:

@@ -17,6 +17,7 @@ from .pins import Pins, strongest, weights_of
 from .scene import Cloth, Cords
 
 AGREED = 1.0e-7  #: m, two places at rest that are one
+TOGETHER = 1.0e-5  #: m between two ends of a thread that are one place, as the caches of two objects have it
 
 
 class NearSeams(NamedTuple):

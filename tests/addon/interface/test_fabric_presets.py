@@ -61,6 +61,8 @@ def test_every_property_that_makes_the_fabric_is_saved():
         "thickness_shown",
         "strain_percent",
         "seam_stiffness",
+        "sew_object",
+        "sew_group",
         "fold_attribute",
         "fold_angle",
         "rest_object",

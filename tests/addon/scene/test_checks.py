@@ -75,6 +75,10 @@ def no_group(cloth):
     cloth.taffeta.cloth.bend_group = "Nowhere"
 
 
+def no_seam(cloth):
+    cloth.taffeta.cloth.sew_object, cloth.taffeta.cloth.sew_group = bpy.data.objects["Floor"], "Seam"
+
+
 def no_folds(cloth):
     cloth.taffeta.cloth.fold_attribute = "Nowhere"
 
@@ -95,6 +99,7 @@ SEEN = {
     "instances": (instances, "Floor: cloth passes through what it instances", "", True),
     "loose vertex": (loose_vertex, "Cloth: 1 loose vertex", "LOOSE", True),
     "sewing": (sewing, "Cloth: 1 edge without a face is a cord: Sewing is off", "SEW", False),
+    "no seam": (no_seam, "Cloth: it is sewn to Floor, which is no cloth", "SEAM", False),
     "no folds": (no_folds, "Cloth: there is no attribute “Nowhere” for its folds", "FOLDS", False),
     "no pattern": (no_pattern, "Cloth: there is no UV map “Nowhere” for its pattern", "PATTERN", False),
     "Subdivision before the cache": (

@@ -18,7 +18,8 @@ from taffeta.gpu_core.files.errors import StaleError
 from taffeta.gpu_core.files.job import describe, save
 from taffeta.gpu_core.scene.air import Field
 from taffeta.gpu_core.scene.differences import alike, differences
-from taffeta.gpu_core.scene.scene import Material
+from taffeta.gpu_core.scene.pins import PinGroup
+from taffeta.gpu_core.scene.scene import Material, Pins
 from taffeta.tests.gpu_core.small_scene import small_scene
 
 FRAMES = 10
@@ -123,3 +124,21 @@ def test_a_key_is_named_with_the_frame_from_which_it_is_another():
     assert [difference.text for difference in found] == ["Sheet: density is another from frame 15 on"]
     assert alike(found, FRAMES) == 4
     assert differences(describe(jumping(6, 0.12)), describe(small_scene(FRAMES, 8))) == []
+
+
+def test_pin_groups_bake_alike_until_one_moves_otherwise_or_the_range_ends():
+    scene = small_scene(FRAMES)
+    (cloth,) = scene.cloths
+    at = np.int32([0])
+
+    def moving(frames, turn):
+        way = cloth.positions[at] + 0.01 * np.minimum(np.arange(frames), turn)[:, None, None]
+        settings = replace(scene.settings, frame_end=scene.settings.frame_start + frames - 1)
+        group = PinGroup("Hand", Pins(at, way), keys={"strength": np.array([1.0, 0.5])})
+        bodies = tuple(replace(body, positions=body.positions[:1]) for body in scene.colliders)
+        return replace(scene, cloths=(replace(cloth, pin_groups=(group,)),), settings=settings, colliders=bodies)
+
+    assert same_beginning(moving(6, 99), moving(9, 99)) == 6
+    assert same_beginning(moving(6, 99), moving(6, 3)) == 4
+    other = replace(moving(6, 99), threads=np.zeros((0, 4), np.int32))
+    assert same_beginning(moving(6, 99), other) == 0

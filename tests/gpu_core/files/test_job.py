@@ -224,7 +224,7 @@ def test_every_field_of_the_scene_is_stored():
         "cords", "cord_stiffness", "cord_density", "cord_shrink", "pin_strength", "pin_groups", "rest_corners",
         "field_weights", "fields", "shape", "seam_stiffness", "sewn", "folds", "fold_angle",
     }  # fmt: skip
-    assert {f.name for f in fields(Scene)} == {"cloths", "colliders", "settings", "keys", "fields"}
+    assert {f.name for f in fields(Scene)} == {"cloths", "colliders", "settings", "keys", "fields", "threads"}
     assert {f.name for f in fields(Collider)} == {
         "name", "triangles", "positions", "friction", "thickness", "keys",
     }  # fmt: skip
