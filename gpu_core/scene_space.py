@@ -83,7 +83,8 @@ class SceneSpace:
         self.edges = unique_edges(self.surface.triangles[: self.surface.cloth_triangles])  #: (E, 2) of the cloths
         self.rest: Array = np.concatenate([cloth.rest_positions for cloth in scene.cloths])  #: (N, 3)
         self.rest_length = rest_lengths(scene.cloths)  #: (E,)
-        self.edge = float(self.rest_length.mean())
+        cords = [cloth.cords.lengths for cloth in scene.cloths if cloth.cords is not None]
+        self.edge = float((self.rest_length if len(self.rest_length) else np.concatenate(cords)).mean())
         self.warnings: list[str] = []
         self._moment: Moment | None = None
         thickest = of_surface(keyed.with_peak(scene, "thickness"), "thickness")

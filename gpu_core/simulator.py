@@ -294,7 +294,7 @@ class Simulator:
         if not np.isfinite(x).all():
             raise self._diverged(self.solver.last_x)
         rest_length = self.space.moment(self.frame).rest_length
-        report.largest_stretch = float((edge_lengths(x, self.space.edges) / rest_length).max())
+        report.largest_stretch = float((edge_lengths(x, self.space.edges) / rest_length).max(initial=0.0))
         report.smallest_gap = self.solver.proximity.smallest_gap(self._state.x)
         velocity = self.backend.host(self._state.velocity)[:, :3].astype(np.float64)
         report.rms_speed = float(np.sqrt((velocity**2).sum(axis=1).mean()))

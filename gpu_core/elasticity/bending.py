@@ -403,7 +403,7 @@ def _rest_curvature(cloth: Cloth, rows: sparse.csr_array, hinge: npt.NDArray[np.
         sewn = np.zeros(len(rest), bool)
         sewn[cloth.triangles[(rest[cloth.triangles] != cloth.rest_corners).any(axis=2)]] = True
         curvature[abs(rows) @ sewn > 0.0] = 0.0
-    size = np.sqrt(corner_areas(cloth.patterns).mean())
+    size = np.sqrt(corner_areas(cloth.patterns).mean()) if len(cloth.triangles) else 0.0
     reach = np.linalg.norm(curvature, axis=1) / np.maximum(abs(rows).sum(axis=1), 1e-30)
     return curvature if reach.max(initial=0.0) > FLAT * size else np.zeros_like(curvature)
 

@@ -234,7 +234,7 @@ class Scene:
 
 def _validate_cloth(cloth: Cloth, settings: Settings) -> None:
     require_numbers(cloth.name, cloth.numbers)
-    _validate_triangles(cloth.name, cloth.triangles, cloth.positions.shape)
+    _validate_triangles(cloth.name, cloth.triangles, cloth.positions.shape, required=cloth.cords is None)
     if cloth.rest_positions.shape != cloth.positions.shape:
         raise SceneError(
             cloth.name,
@@ -306,14 +306,14 @@ def _validate_painted(name: str, key: str, painted: Painted, vertices: int) -> N
         raise SceneError(name, f"a weight of {key} is outside 0 to 1", "Paint weights between 0 and 1")
 
 
-def _validate_triangles(name: str, triangles: IntArray, shape: tuple[int, ...]) -> None:
+def _validate_triangles(name: str, triangles: IntArray, shape: tuple[int, ...], required: bool = True) -> None:
     if len(shape) != 2 or shape[1] != 3:
         raise SceneError(name, "positions must be (vertices, 3)", "Export the object again")
-    if shape[0] == 0 or len(triangles) == 0:
+    if shape[0] == 0 or (required and len(triangles) == 0):
         raise SceneError(name, "the mesh has no faces", "Add faces, or take the object out of the simulation")
     if triangles.ndim != 2 or triangles.shape[1] != 3:
         raise SceneError(name, "triangles must be (count, 3)", "Export the object again")
-    if triangles.min() < 0 or triangles.max() >= shape[0]:
+    if triangles.min(initial=0) < 0 or triangles.max(initial=-1) >= shape[0]:
         raise SceneError(name, "a face names a vertex that does not exist", "Repair the mesh (Mesh > Clean Up)")
 
 

@@ -117,6 +117,19 @@ def test_a_cord_passes_neither_cloth_nor_bodies():
         assert point[2] > nearest[2] - 0.01
 
 
+def test_a_rope_alone_lies_over_a_ball():
+    """Without a single face."""
+    count = 25
+    line = np.column_stack([np.linspace(-0.15, 0.15, count), np.zeros(count), np.full(count, 0.12)])
+    rope = with_chain(np.zeros((0, 3)), np.zeros((0, 3), np.int32), line, thickness=2e-3)
+    body, faces = ball(0.08)
+    obstacle = Collider("Ball", faces, body[None].astype(np.float32), friction=1.0)
+    _, places, reports = bake(Scene((rope,), (obstacle,), Settings(frame_end=16, step_rate=96)))
+    assert np.linalg.norm(places[-1], axis=1).min() > 0.07
+    assert places[-1][:, 2].min() < 0.04 < 0.07 < places[-1][count // 2, 2]
+    assert max(report.largest_stretch for report in reports) == 0.0  # of faces, of which there are none
+
+
 def test_the_check_finds_a_cord_through_a_triangle():
     flat, triangles = sheet(3, 0.1)
     cloth = with_chain(flat, triangles, np.array([[0.03, 0.02, -0.05], [0.03, 0.02, 0.05]]))

@@ -22,6 +22,20 @@ def test_edges_without_a_face_are_cords(make_object):
         assert cloth.seams is None or not len(cloth.seams)
 
 
+def test_a_rope_alone_bakes(scene, make_object, make_collider, tmp_path):
+    item = make_object("Rope", [(0.05 * k, 0, 0.3) for k in range(20)], [], "CLOTH")
+    item.data.edges.add(19)
+    for k, edge in enumerate(item.data.edges):
+        edge.vertices = (k, k + 1)
+    make_collider()
+    scene.frame_end, scene.taffeta.backend = 12, "CPU"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rope.blend"))
+    assert bpy.ops.taffeta.bake() == {"FINISHED"}
+    scene.frame_set(12)
+    mesh = item.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    assert max(vertex.co.z for vertex in mesh.vertices) < 0.0
+
+
 def test_a_loose_vertex_is_no_hindrance(make_object):
     make_object("Sheet", [(0, 0, 0), (1, 0, 0), (0, 1, 0), (5, 5, 5)], [(0, 1, 2)], "CLOTH")
     assert gather(bpy.context).cloths[0].loose.tolist() == [False, False, False, True]
