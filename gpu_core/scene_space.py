@@ -189,7 +189,7 @@ class SceneSpace:
                 )
 
     def _warn_of_short_edges(self) -> None:
-        for cloth in self.scene.cloths:
+        for cloth in (cloth for cloth in self.scene.cloths if len(cloth.triangles)):
             edges = unique_edges(cloth.triangles)
             length = edge_lengths(cloth.rest_positions, edges)
             short = np.flatnonzero(length < SHORT * np.median(length))

@@ -126,7 +126,7 @@ def test_a_rope_alone_lies_over_a_ball():
     obstacle = Collider("Ball", faces, body[None].astype(np.float32), friction=1.0)
     _, places, reports = bake(Scene((rope,), (obstacle,), Settings(frame_end=16, step_rate=96)))
     assert np.linalg.norm(places[-1], axis=1).min() > 0.07
-    assert places[-1][:, 2].min() < 0.04 < 0.07 < places[-1][count // 2, 2]
+    assert places[-1][:, 2].min() < 0.04 < 0.06 < places[-1][count // 2, 2]
     assert max(report.largest_stretch for report in reports) == 0.0  # of faces, of which there are none
 
 
