@@ -12,12 +12,12 @@ from .actors import add_figure, add_sheet, hold, let_go, move
 from .studio import light_and_film
 
 WIDTH, HEIGHT = 0.9, 1.0  #: m
-AWAY, MIDDLE = 0.155, 0.925  #: m, of the cape's middle, from the figure and from the floor
+AWAY, MIDDLE = 0.155, 0.865  #: m, of the cape's middle, from the figure and from the floor
 TILT = radians(8.0)  #: so that its hem is farther off the figure
 SHOULDER = (0.09, 0.19)  #: m from the middle, the parts of its upper edge that are held
 AZIMUTH, ELEVATION, FILM = radians(55.0), radians(22.0), (720, 720)  #: of the camera, and its pixels
 FRAMES = 108
-DOWN = -0.04  #: m, so that the figure stands just above the floor
+DOWN = -0.1  #: m, so that the figure stands just above the floor
 WAY = ((1, (0.0, 0.6, DOWN)), (18, (0.0, 0.6, DOWN)), (72, (0.0, -0.6, DOWN)))  #: frame and place, m
 LET_GO = {"Left Shoulder": (1.0, 64), "Right Shoulder": (-1.0, 80)}  #: side, and frame
 
@@ -25,7 +25,7 @@ LET_GO = {"Left Shoulder": (1.0, 64), "Right Shoulder": (-1.0, 80)}  #: side, an
 def build(vertices: int) -> None:
     """Fill the empty session: the cape has the grid nearest to `vertices`."""
     light_and_film(
-        target=(0.0, 0.0, 0.82), distance=4.5, frames=FRAMES, azimuth=AZIMUTH, elevation=ELEVATION, film=FILM
+        target=(0.0, 0.0, 0.76), distance=4.5, frames=FRAMES, azimuth=AZIMUTH, elevation=ELEVATION, film=FILM
     )
     body = add_figure("Body")
     move(body, WAY)
