@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from importlib import import_module
 
-NAMES = ("drape_on_sphere", "flag_in_a_gust", "hanging_sheet", "moving_sphere", "sewn_shirt")
+NAMES = (
+    "cape", "drape_on_sphere", "flag_in_a_gust", "hanging_sheet", "moving_sphere", "sewn_shirt", "tablecloth_pull",
+)  # fmt: skip
 
 
 def build(name: str, vertices: int) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from math import sqrt
@@ -12,12 +12,15 @@ import bmesh
 import bpy
 import numpy as np
 import numpy.typing as npt
+from mathutils import Matrix, Vector
 
 from .look import fabric, plaster, varnish
 
 FABRIC = "COTTON"
 SPHERE_SUBDIVISIONS = 5  #: of an icosahedron: 2 562 vertices, no needle-shaped triangles at poles
 STAND_RADIUS = 0.012  #: m
+TABLE_TOP, TABLE_LEG = 0.04, 0.05  #: m, how thick they are
+GAP = 2.0e-3  #: m between the two, and to the floor
 
 
 def add_sheet(
@@ -51,6 +54,24 @@ def pin(sheet: bpy.types.Object, chosen: Callable[[float, float, float], bool]) 
     group = sheet.vertex_groups.new(name="Pins")
     group.add([vertex.index for vertex in sheet.data.vertices if chosen(*vertex.co)], 1.0, "REPLACE")
     sheet.taffeta.cloth.pin_group = group.name
+
+
+def hold(
+    sheet: bpy.types.Object, name: str, chosen: Callable[[float, float, float], bool], target: bpy.types.Object
+) -> bpy.types.PropertyGroup:
+    """Let an object carry the vertices whose local position (x, y, z) in m is chosen; returns those pins."""
+    group = sheet.vertex_groups.new(name=name)
+    group.add([vertex.index for vertex in sheet.data.vertices if chosen(*vertex.co)], 1.0, "REPLACE")
+    pins: bpy.types.PropertyGroup = sheet.taffeta.cloth.pins.add()
+    pins.group, pins.target = group.name, target
+    return pins
+
+
+def let_go(pins: bpy.types.PropertyGroup, frame: int) -> None:
+    """At this frame, at once."""
+    for strength, at in ((1.0, frame - 1), (0.0, frame)):
+        pins.strength = strength
+        pins.keyframe_insert("strength", frame=at)
 
 
 def add_sphere(name: str, radius: float, location: tuple[float, float, float], stand: bool = False) -> bpy.types.Object:
@@ -137,6 +158,42 @@ def add_figure(name: str) -> bpy.types.Object:
     refined.levels = refined.render_levels = 2
     figure.taffeta.role = "COLLIDER"
     return figure
+
+
+def add_table(name: str, width: float, height: float) -> bpy.types.Object:
+    """A square table on four legs, m, on the floor in the middle. Cloth collides with it."""
+    mesh = bpy.data.meshes.new(name)
+    away, under = 0.5 * width - 2.0 * TABLE_LEG, height - TABLE_TOP
+    with _edited(mesh) as shape:
+        _add_box(shape, (0.0, 0.0, height - 0.5 * TABLE_TOP), (width, width, TABLE_TOP))
+        for x, y in ((-away, -away), (-away, away), (away, -away), (away, away)):
+            _add_box(shape, (x, y, 0.5 * under), (TABLE_LEG, TABLE_LEG, under - 2.0 * GAP))
+        rounded = {"offset": 0.2 * TABLE_TOP, "segments": 3, "profile": 0.5, "affect": "EDGES"}
+        bmesh.ops.bevel(shape, geom=list(shape.edges), **rounded)
+    table = _link(name, mesh, varnish())
+    table.taffeta.role = "COLLIDER"
+    return table
+
+
+def _add_box(shape: bmesh.types.BMesh, middle: tuple[float, float, float], size: tuple[float, float, float]) -> None:
+    place = Matrix.LocRotScale(Vector(middle), None, Vector(size))
+    bmesh.ops.create_cube(shape, size=1.0, matrix=place)
+
+
+def add_hand(name: str, location: tuple[float, float, float]) -> bpy.types.Object:
+    """An empty that may carry pins."""
+    hand = bpy.data.objects.new(name, None)
+    hand.empty_display_size = 0.1
+    hand.location = location
+    bpy.context.scene.collection.objects.link(hand)
+    return hand
+
+
+def move(item: bpy.types.Object, way: Iterable[tuple[int, tuple[float, float, float]]]) -> None:
+    """Keys its location: (frame, place in m)."""
+    for frame, place in way:
+        item.location = place
+        item.keyframe_insert("location", frame=frame)
 
 
 def add_stand(top: tuple[float, float, float]) -> bpy.types.Object:

@@ -89,7 +89,7 @@ class Live:
 
     def move(self, places: Mapping[str, npt.NDArray[Any]]) -> None:
         """Where things are at the next frame's end, by name and number in the scene, three digits: `collider_000`
-        (M, 3) m, `pins_000` (P, 3) m, the targets of a cloth's pins, `space_000` (4, 4), a cloth's world_to_object,
+        (M, 3) m, `pins_000` (P, 3) m, the targets of all a cloth's pins, `space_000` (4, 4), a cloth's world_to_object,
         `location_000` (3,) m and `axis_000` (3,) of a force field.
 
         Raises SceneError where there is no such thing, or it has another size.

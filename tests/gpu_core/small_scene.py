@@ -212,13 +212,17 @@ def every_field() -> tuple[Field, ...]:
 
 
 def assert_frames_are_free_of_intersections(scene: Scene, cache: Path, frames: int) -> None:
-    """By the exact check and by ipctk, from the float32 positions in the cache. One cloth, one collider at rest."""
-    (cloth,), (collider,) = scene.cloths, scene.colliders
+    """By the exact check and by ipctk, from the float32 positions in the cache. One cloth, and colliders that do not
+    cross each other."""
+    (cloth,), bodies = scene.cloths, scene.colliders
     cached = read_frames(frames_path(cache, cloth.cache_key))
     assert len(cached) == frames
-    triangles = np.concatenate([cloth.triangles, collider.triangles + len(cloth.positions)])
+    first = np.cumsum([len(cloth.positions), *(body.positions.shape[1] for body in bodies)])
+    parts = [cloth.triangles, *(body.triangles + at for body, at in zip(bodies, first, strict=False))]
+    triangles = np.concatenate(parts).astype(np.int32)
     for index in range(frames):
         assert check_frame(scene, scene.settings.frame_start + index, [cached[index]]) == []
-        vertices = np.concatenate([to_world(cloth, cached[index], index), np.float64(collider.positions[0])])
+        around = [np.float64(body.positions[index if body.animated else 0]) for body in bodies]
+        vertices = np.concatenate([to_world(cloth, cached[index], index), *around])
         mesh = ipctk.CollisionMesh(vertices, unique_edges(triangles).astype(np.int32), triangles)
         assert not ipctk.has_intersections(mesh, vertices)

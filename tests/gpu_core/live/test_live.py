@@ -202,16 +202,16 @@ def test_pins_and_spaces_move_too(tmp_path):
     scene = preview(full_scene())
     scene = replace(scene, cloths=(scene.cloths[0], replace(scene.cloths[1], key="curtain", pin_strength=1.0)))
     live = Live(scene, cpu)
-    pins = live.scene.cloths[1].pins  # of all groups
+    pins = live.scene.cloths[1].pins  # of all groups together
     assert isinstance(pins, Pins)
+    places = pins.targets[0] + 0.01
     space = np.eye(4)
     space[:3, 3] = [1.0, 0.0, 0.0]
-    places = pins.targets[0].copy()
-    live.move({"pins_001": places + 0.01, "space_001": space})
+    live.move({"pins_001": places, "space_001": space})
     live.advance()
     live.write(tmp_path, 0)
     world = live.simulator.positions()[1]
-    np.testing.assert_allclose(world[pins.vertices[0]], places[0] + 0.01, atol=1e-6)
+    np.testing.assert_allclose(world[pins.vertices[0]], places[0], atol=1e-6)
     np.testing.assert_allclose(shape(tmp_path, 0, "curtain"), world + [1.0, 0.0, 0.0], atol=1e-6)
 
 
