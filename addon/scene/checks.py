@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from . import fields, keyed, modifier, painted, pattern, rest_key, retiming
+from . import conversion, fields, keyed, modifier, painted, pattern, rest_key, retiming
 from . import mesh as mesh_arrays
 from .bodies import carries
 from .gather import Members
@@ -105,10 +105,11 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
         yield Trouble(cloth.name, "it is linked, so it is not simulated: Object > Library Override > Make")
     place = modifier.place(cloth)
     for index, entry in enumerate(cloth.modifiers):
-        if entry.type == "CLOTH":
-            yield Trouble(cloth.name, f"Blender's own Cloth modifier “{entry.name}” moves it too", "BLENDER_CLOTH")
-        elif entry.name == modifier.TRIANGLES or not (entry.show_viewport or entry.show_render):
+        if entry.name == modifier.TRIANGLES or not (entry.show_viewport or entry.show_render):
             continue
+        if entry.type == "CLOTH":
+            text = f"Blender's own Cloth modifier “{entry.name}” moves it too"
+            yield Trouble(cloth.name, text, "BLENDER_CLOTH" if _was_set(cloth.taffeta.cloth) else "CONVERT")
         elif index < place and not modifier.comes_before(cloth, entry):
             text = f"“{entry.name}” comes before the cache and makes other vertices"
             yield Trouble(cloth.name, text, "AFTER_CACHE")
@@ -116,6 +117,11 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
             text = f"what “{entry.name}” makes of the simulated cloth may cross: that is looked at after each bake"
             yield Trouble(cloth.name, text, notice=True)
     yield from _of_mesh(cloth)
+
+
+def _was_set(group: bpy.types.PropertyGroup) -> bool:
+    """Are there numbers of its own that a conversion would take away?"""
+    return any(group.is_property_set(entry.identifier) for entry in conversion.numbers(group) if not entry.is_hidden)
 
 
 def _instances(item: bpy.types.Object) -> bool:
@@ -162,7 +168,11 @@ def _look(scene: bpy.types.Scene) -> Iterator[Trouble]:
     for item in scene.objects:
         for text in fields.ignored(item):
             yield Trouble(item.name, text, ignored=True)
-        if item.collision is not None and item.collision.use and item.taffeta.role == "NONE":
+        if item.taffeta.role != "NONE" or item.type != "MESH":
+            continue
+        if any(entry.type == "CLOTH" and entry.show_viewport for entry in item.modifiers):
+            yield Trouble(item.name, "Blender's own Cloth moves it", "CONVERT", notice=True)
+        elif item.collision is not None and item.collision.use:
             text = "Blender's Collision does not stop this cloth"
             yield Trouble(item.name, text, "COLLIDER", True)
 

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From Blender's Cloth and Collision to Taffeta and back, for the selected objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import bpy
+from bpy.props import BoolProperty
+
+from ..scene import conversion
+from .greyed import Greyed, busy
+
+SHOWN = 12  #: lines in the redo panel
+Conversion = Callable[[bpy.types.Scene, Iterable[bpy.types.Object], bool], list[str]]
+
+
+class Converting(Greyed):
+    bl_options = {"REGISTER", "UNDO"}
+
+    keep_pace: BoolProperty(
+        name="Keep Blender's Pace",
+        description="To Blender's cloth each frame is 1/31.6 s, at any frame rate: at 24 it moves at 0.76 times the "
+        "real speed. On, the cloth keeps that pace; off, Speed Multiplier and Time Scale are the same number",
+        default=True,
+    )
+
+    _told: tuple[str, ...] = ()
+
+    @classmethod
+    def fits(cls, item: bpy.types.Object) -> bool:
+        raise NotImplementedError
+
+    @classmethod
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        if reason := busy(context) or ("" if context.mode == "OBJECT" else "Go to Object Mode first"):
+            return reason
+        fitting = [item for item in context.selected_objects if cls.fits(item)]
+        reasons = [reason for item in fitting if (reason := conversion.obstacle(item))]
+        if not fitting:
+            return cls.nothing
+        return f"{fitting[0].name}: {reasons[0]}" if len(reasons) == len(fitting) else ""
+
+    def draw(self, context: bpy.types.Context) -> None:
+        self.layout.prop(self, "keep_pace")
+        for text in self._told[:SHOWN]:
+            self.layout.label(text=text)
+        if len(self._told) > SHOWN:
+            self.layout.label(text=f"and {len(self._told) - SHOWN} more in the text “{conversion.TEXT}”")
+
+    def _convert(self, context: bpy.types.Context, convert: Conversion) -> set[str]:
+        items = [item for item in context.selected_objects if self.fits(item)]
+        self._told = tuple(convert(context.scene, items, self.keep_pace))
+        report(self, len(items), self._told)
+        return {"FINISHED"}
+
+
+class TAFFETA_OT_from_blender_cloth(Converting):
+    bl_idname = "taffeta.from_blender_cloth"
+    bl_label = "Convert Blender's Cloth"
+    bl_description = (
+        "Selected meshes with Blender's Cloth become Taffeta's, with all numbers that carry over; those with Blender's "
+        "Collision become colliders. Blender's modifiers are switched off, not removed"
+    )
+    nothing = "No selected mesh has Blender's Cloth or Collision"
+
+    @classmethod
+    def fits(cls, item: bpy.types.Object) -> bool:
+        return conversion.has_blenders(item)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        return self._convert(context, conversion.from_blender)
+
+
+class TAFFETA_OT_to_blender_cloth(Converting):
+    bl_idname = "taffeta.to_blender_cloth"
+    bl_label = "To Blender's Cloth"
+    bl_description = (
+        "Selected cloths and colliders of Taffeta get Blender's Cloth and Collision, with all numbers that carry over, "
+        "and take no part in Taffeta any more"
+    )
+    nothing = "No selected mesh is Taffeta's cloth or collider"
+
+    @classmethod
+    def fits(cls, item: bpy.types.Object) -> bool:
+        return item.type == "MESH" and item.taffeta.role != "NONE"
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        return self._convert(context, conversion.to_blender)
+
+
+def report(operator: bpy.types.Operator, count: int, told: Iterable[str]) -> None:
+    """Say what was not carried over, in the status bar, the Info editor and a text of the file."""
+    lines = tuple(told)
+    conversion.tell(lines)
+    what = f"Converted {count} object{'' if count == 1 else 's'}"
+    if lines:
+        operator.report({"WARNING"}, f"{what}. Not carried over (text “{conversion.TEXT}”): " + "; ".join(lines))
+    else:
+        operator.report({"INFO"}, f"{what}: everything was carried over")
+
+
+CLASSES = (TAFFETA_OT_from_blender_cloth, TAFFETA_OT_to_blender_cloth)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)
