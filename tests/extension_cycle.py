@@ -69,8 +69,8 @@ def main(package: Path, wheels: Path | None, folder: Path) -> None:
 
 def blenders_cloth_comes_and_goes(sheet: bpy.types.Object) -> None:
     """This Blender's cloth has no number that is neither carried over nor named, and its keys come back."""
-    names = ("conversion", "blender_cloth")
-    conversion, table = (sys.modules[f"{NAME}.addon.scene.{name}"] for name in names)
+    names = ("conversion", "blender_cloth", "blender_modifier")
+    conversion, table, modifiers = (sys.modules[f"{NAME}.addon.scene.{name}"] for name in names)
     item = sheet.copy()
     item.data = sheet.data.copy()
     bpy.context.scene.collection.objects.link(item)
@@ -80,7 +80,7 @@ def blenders_cloth_comes_and_goes(sheet: bpy.types.Object) -> None:
     for frame, value in ((1, 0.5), (FRAMES, 2.0)):
         entry.settings.bending_stiffness = value
         item.keyframe_insert(path, frame=frame)
-    before = conversion.read(entry)
+    before = modifiers.read(entry)
     carried = {name for rule in table.RULES for name in rule.there} | {table.TIME_SCALE}
     assert set(before) == carried | set(table.LEFT_THERE) | set(table.BELOW) | table.UNSEEN, set(before)
     bpy.context.scene.taffeta.time_scale = table.pace(24.0)  # of the other cloth too, or that is named

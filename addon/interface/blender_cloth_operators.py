@@ -50,9 +50,23 @@ class Converting(Greyed):
 
     def _convert(self, context: bpy.types.Context, convert: Conversion) -> set[str]:
         items = [item for item in context.selected_objects if self.fits(item)]
+        settings = context.scene.taffeta
+        before = settings.time_scale
         self._told = tuple(convert(context.scene, items, self.keep_pace))
-        report(self, len(items), self._told)
+        what = f"{len(items)} object{'' if len(items) == 1 else 's'} converted"
+        if settings.time_scale != before:
+            what += f", Time Scale {settings.time_scale:.3f}"
+        self._report(what)
         return {"FINISHED"}
+
+    def _report(self, what: str) -> None:
+        """Say what was not carried over: in the status bar, in the Info editor and in a text of the file."""
+        conversion.tell(self._told)
+        if self._told:
+            lines = "; ".join(self._told)
+            self.report({"WARNING"}, f"{what}. Not carried over (text “{conversion.TEXT}”): {lines}")
+        else:
+            self.report({"INFO"}, f"{what}: everything was carried over")
 
 
 class TAFFETA_OT_from_blender_cloth(Converting):
@@ -87,17 +101,6 @@ class TAFFETA_OT_to_blender_cloth(Converting):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         return self._convert(context, conversion.to_blender)
-
-
-def report(operator: bpy.types.Operator, count: int, told: Iterable[str]) -> None:
-    """Say what was not carried over, in the status bar, the Info editor and a text of the file."""
-    lines = tuple(told)
-    conversion.tell(lines)
-    what = f"Converted {count} object{'' if count == 1 else 's'}"
-    if lines:
-        operator.report({"WARNING"}, f"{what}. Not carried over (text “{conversion.TEXT}”): " + "; ".join(lines))
-    else:
-        operator.report({"INFO"}, f"{what}: everything was carried over")
 
 
 CLASSES = (TAFFETA_OT_from_blender_cloth, TAFFETA_OT_to_blender_cloth)

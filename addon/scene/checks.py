@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from . import conversion, fields, keyed, modifier, painted, pattern, rest_key, retiming
+from . import blender_modifier, fields, keyed, modifier, painted, pattern, rest_key, retiming
 from . import mesh as mesh_arrays
 from .bodies import carries
 from .gather import Members
@@ -121,7 +121,8 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
 
 def _was_set(group: bpy.types.PropertyGroup) -> bool:
     """Are there numbers of its own that a conversion would take away?"""
-    return any(group.is_property_set(entry.identifier) for entry in conversion.numbers(group) if not entry.is_hidden)
+    names = (entry.identifier for entry in blender_modifier.numbers(group) if not entry.is_hidden)
+    return any(map(group.is_property_set, names))
 
 
 def _instances(item: bpy.types.Object) -> bool:

@@ -9,7 +9,7 @@ import bmesh
 import bpy
 
 from ...gpu_core.scene.scene import SceneError
-from . import conversion, keyed, modifier, painted, resolution
+from . import blender_modifier, conversion, keyed, modifier, painted, resolution
 
 
 def gravity(scene: bpy.types.Scene, _item: bpy.types.Object | None) -> None:
@@ -53,7 +53,7 @@ def convert(scene: bpy.types.Scene, item: bpy.types.Object) -> list[str]:
 
 
 def blender_cloth(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
-    if (entry := conversion.blenders(item, "CLOTH")) is not None:
+    if (entry := blender_modifier.find(item, "CLOTH")) is not None:
         entry.show_viewport = entry.show_render = False
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import bpy
 
-from taffeta.addon.scene import conversion
+from taffeta.addon.scene import blender_modifier
 from taffeta.addon.scene.blender_cloth import (
     BELOW,
     LEFT_OF_SURFACE,
@@ -39,14 +39,14 @@ def blenders(make_cloth) -> bpy.types.Modifier:
 
 
 def test_every_number_of_blenders_cloth_is_carried_or_named(make_cloth):
-    present = set(conversion.read(blenders(make_cloth)))
+    present = set(blender_modifier.read(blenders(make_cloth)))
     assert present == CARRIED | set(LEFT_THERE) | set(BELOW) | UNSEEN
     assert not UNSEEN & (CARRIED | set(LEFT_THERE) | set(BELOW))
     assert set(BELOW.values()) <= set(LEFT_THERE)
 
 
 def test_every_number_of_ours_is_carried_or_named(addon):
-    own = {entry.identifier for entry in conversion.numbers(ClothProperties)}
+    own = {entry.identifier for entry in blender_modifier.numbers(ClothProperties)}
     carried = {name for rule in RULES for name in rule.here}
     most = {name.removesuffix("_group") + "_max" for name in ONLY_HERE if name.endswith("_group")}
     assert own - HIDDEN == carried | set(ONLY_HERE) | most
@@ -66,5 +66,5 @@ def test_the_manual_says_of_each_whether_it_is_carried():
 
 
 def test_what_is_named_when_nothing_was_changed_is_nothing(make_cloth):
-    values = conversion.read(blenders(make_cloth))
+    values = blender_modifier.read(blenders(make_cloth))
     assert [path for path, left in LEFT_THERE.items() if not left.silent(values)] == []

@@ -8,7 +8,8 @@ import pytest
 
 from taffeta.addon.scene import blender_cloth
 from taffeta.addon.scene.blender_cloth import RULES
-from taffeta.addon.scene.conversion import from_blender, read, to_blender
+from taffeta.addon.scene.blender_modifier import read
+from taffeta.addon.scene.conversion import from_blender, to_blender
 from taffeta.addon.scene.gather import gather
 from taffeta.tests.addon.conftest import fcurves
 
@@ -108,14 +109,21 @@ def test_no_number_is_missing_among_those_that_come_back():
     }
 
 
-def test_the_default_cloth_on_triangles_comes_back_but_for_shear(make_object, scene):
+def test_the_default_cloth_on_triangles_comes_back(make_object, scene):
     item = make_object("Sheet", [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)])
     entry = with_cloth(item)
     before = read(entry)
     assert converted(item) == []
-    (told,) = to_blender(scene, [item])
-    assert told.startswith("Sheet: Shear: in Blender it follows from the tension")
+    assert to_blender(scene, [item]) == []
     assert_the_same(read(entry), before)
+
+
+def test_what_the_springs_of_a_mesh_cannot_be_is_named(make_object, scene):
+    item = make_object("Sheet", [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 3)], "CLOTH")
+    cloth = item.taffeta.cloth
+    cloth.stretch_warp, cloth.stretch_weft, cloth.shear = 3000.0, 1000.0, 1.0
+    cloth.strain_limit, cloth.softening, cloth.bend_friction = 0.0, 1.0, 0.0
+    assert [line.split(": ")[1] for line in to_blender(scene, [item])] == ["Warp, Weft", "Shear"]
 
 
 def test_pressure_of_a_scale_without_gas_is_the_same_pressure(sheet, scene):
@@ -257,6 +265,48 @@ def test_keys_of_a_collider_are_carried_over(make_collider, scene):
     assert converted(floor) == []
     (curve,) = [curve for curve in fcurves(floor) if curve.data_path == "taffeta.collider.friction"]
     assert [point.co.y for point in curve.keyframe_points] == pytest.approx([0.05, 0.5])
+
+
+def test_keys_of_a_number_as_the_panel_shows_it_are_carried_over(sheet, make_collider, scene):
+    floor, micro = make_collider(), 50 * EDGE**2 * 1e6
+    for frame, times in ((1, 1.0), (4, 3.0)):
+        sheet.taffeta.cloth.bend_micro = micro * times
+        sheet.keyframe_insert("taffeta.cloth.bend_micro", frame=frame)
+        floor.taffeta.collider.thickness_shown = 0.01 * times
+        floor.keyframe_insert("taffeta.collider.thickness_shown", frame=frame)
+    to_blender(scene, [sheet, floor])
+    found = {curve.data_path: [p.co.y for p in curve.keyframe_points] for curve in (*fcurves(sheet), *fcurves(floor))}
+    assert found['modifiers["Cloth"].settings.bending_stiffness'] == pytest.approx([1.0, 3.0])
+    assert found["collision.thickness_outer"] == pytest.approx([0.01, 0.03])
+
+
+def test_numbers_that_follow_from_two_have_a_key_where_one_of_them_has(sheet):
+    entry = with_cloth(sheet, **{"settings.compression_stiffness": 20.0})
+    for name, keys in (("tension_stiffness", ((1, 10.0), (5, 20.0))), ("shear_stiffness", ((3, 4.0), (5, 8.0)))):
+        for frame, value in keys:
+            setattr(entry.settings, name, value)
+            sheet.keyframe_insert(f'modifiers["Cloth"].settings.{name}', frame=frame)
+    assert converted(sheet) == []
+    warp = next(curve for curve in fcurves(sheet) if curve.data_path == "taffeta.cloth.stretch_warp")
+    assert [point.co.x for point in warp.keyframe_points] == [1, 3, 5]
+    assert warp.keyframe_points[2].co.y == pytest.approx(2 * warp.keyframe_points[0].co.y, rel=0.01)
+
+
+def test_a_wind_pushes_as_hard_as_it_did_and_is_named(sheet, scene):
+    with_cloth(sheet)
+    bpy.ops.object.effector_add(type="WIND")
+    bpy.context.object.field.strength = 100.0
+    (told,) = converted(sheet)
+    assert told.startswith("Cloth: Wind: with Air Drag 0.014 it pushes as before at 100")
+    drag = sheet.taffeta.cloth.air_drag
+    assert 0.5 * 1.2 * drag * 100.0 * 100.5 == pytest.approx(20.0 / 24.0 * 100.0)
+    assert to_blender(scene, [sheet]) == []
+
+
+def test_soft_pins_are_named(sheet):
+    sheet.vertex_groups.new(name="Held").add([0, 1], 0.5, "REPLACE")
+    with_cloth(sheet, **{"settings.vertex_group_mass": "Held"})
+    assert converted(sheet) == ["Cloth: Pin Vertex Group: weights below 1 hold with another stiffness"]
 
 
 def test_keys_and_drivers_without_a_counterpart_are_named(sheet):
