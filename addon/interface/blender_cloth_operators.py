@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterable
 
 import bpy
@@ -11,7 +12,7 @@ from bpy.props import BoolProperty
 from ..scene import conversion
 from .greyed import Greyed, busy
 
-SHOWN = 12  #: lines in the redo panel
+SHOWN, WIDTH = 20, 36  #: lines in the redo panel, and their characters
 Conversion = Callable[[bpy.types.Scene, Iterable[bpy.types.Object], bool], list[str]]
 
 
@@ -43,10 +44,12 @@ class Converting(Greyed):
 
     def draw(self, context: bpy.types.Context) -> None:
         self.layout.prop(self, "keep_pace")
-        for text in self._told[:SHOWN]:
-            self.layout.label(text=text)
-        if len(self._told) > SHOWN:
-            self.layout.label(text=f"and {len(self._told) - SHOWN} more in the text “{conversion.TEXT}”")
+        lines = [line for text in self._told for line in textwrap.wrap(text, WIDTH, subsequent_indent="    ")]
+        column = self.layout.column(align=True)
+        for line in lines[:SHOWN]:
+            column.label(text=line)
+        if len(lines) > SHOWN:
+            column.label(text=f"More in the text “{conversion.TEXT}”")
 
     def _convert(self, context: bpy.types.Context, convert: Conversion) -> set[str]:
         items = [item for item in context.selected_objects if self.fits(item)]

@@ -11,6 +11,7 @@ import bpy
 from .blender_cloth import Values
 from .shown import SHOWN
 
+KINDS = ("CLOTH", "COLLISION")
 PARTS = ("settings", "collision_settings", "settings.effector_weights")
 ROUNDING = 1.0e-5  #: relative; more is a limit of the property
 NOTHING = 1.0e-20  #: what float32 may lose of a number that is nearly 0
@@ -19,6 +20,13 @@ NOTHING = 1.0e-20  #: what float32 may lose of a number that is nearly 0
 def find(item: bpy.types.Object, kind: str) -> bpy.types.Modifier | None:
     """Blender's modifier of this kind, CLOTH or COLLISION: it allows one each, or None."""
     return next((entry for entry in item.modifiers if entry.type == kind), None)
+
+
+def show(item: bpy.types.Object, shown: bool) -> None:
+    """Switch both on or off, in the viewport and in renders."""
+    for entry in item.modifiers:
+        if entry.type in KINDS:
+            entry.show_viewport = entry.show_render = shown
 
 
 def read(entry: bpy.types.Modifier) -> Values:

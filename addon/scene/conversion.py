@@ -27,7 +27,7 @@ def obstacle(item: bpy.types.Object) -> str:
 
 
 def has_blenders(item: bpy.types.Object) -> bool:
-    return item.type == "MESH" and any(entry.type in ("CLOTH", "COLLISION") for entry in item.modifiers)
+    return item.type == "MESH" and any(entry.type in blender_modifier.KINDS for entry in item.modifiers)
 
 
 def from_blender(scene: bpy.types.Scene, items: Iterable[bpy.types.Object], keep_pace: bool = True) -> list[str]:
@@ -89,4 +89,5 @@ def _pace(scene: bpy.types.Scene, speeds: Mapping[str, float], others: Iterable[
     if others and abs(scale - now) > ROUNDING * now:
         yield f"{scene.name}: Speed Multiplier: other cloths have Time Scale {now:.4g}; Blender's pace is {scale:.4g}"
         return
-    scene.taffeta.time_scale = scale
+    for _, why in blender_modifier.write(scene.taffeta, {"time_scale": scale}):
+        yield f"{scene.name}: Speed Multiplier: {why}"

@@ -32,9 +32,7 @@ def from_blender(
         here.air_drag = blender_wind.drag(wind, blender_wind.frame_rate(scene))
     yield from _left_there(scene, item, entry, there)
     yield from _keys_from(item, entry, there, sheet)
-    for own in (entry, blender_modifier.find(item, "COLLISION")):
-        if own is not None:
-            own.show_viewport = own.show_render = False
+    blender_modifier.show(item, False)
 
 
 def _left_there(
@@ -88,7 +86,7 @@ def to_blender(scene: bpy.types.Scene, item: bpy.types.Object, speed: float) -> 
     yield from _inexact(here, {**there, **found}, sheet)
     yield from _keys_to(item, entry, (here, there), sheet)
     item.taffeta.role = "NONE"
-    entry.show_viewport = entry.show_render = True
+    blender_modifier.show(item, True)
     if (own := modifier.find(item)) is not None:
         own.show_viewport = own.show_render = False
 

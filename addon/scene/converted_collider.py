@@ -25,7 +25,7 @@ def from_blender(
         if not left.silent({key: round(value, 6) for key, value in values.items()}):
             yield label(there, name), left.why
     yield from _surface_keys(item, there, "collision", {name: (here, f(metre)) for name, here, f in SURFACES})
-    entry.show_viewport = entry.show_render = False
+    blender_modifier.show(item, False)
 
 
 def to_blender(scene: bpy.types.Scene, item: bpy.types.Object) -> Iterator[tuple[str, str]]:
@@ -35,7 +35,7 @@ def to_blender(scene: bpy.types.Scene, item: bpy.types.Object) -> Iterator[tuple
     factors = {here: (name, 1.0 / factor(metre)) for name, here, factor in SURFACES}
     yield from _surface_keys(item, own, "taffeta.collider", factors)
     item.taffeta.role = "NONE"
-    entry.show_viewport = entry.show_render = True
+    blender_modifier.show(item, True)
 
 
 def _surface_keys(

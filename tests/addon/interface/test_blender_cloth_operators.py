@@ -94,12 +94,14 @@ def test_what_was_left_behind_stands_in_a_text(shot):
 
 
 def test_the_redo_panel_shows_the_choice_and_what_was_left_behind(shot):
-    told = tuple(f"line {k}" for k in range(20))
+    told = tuple(f"Grid: Control {k}: a reason that is longer than a line of this panel" for k in range(20))
     stand_in = SimpleNamespace(layout=RecordingLayout(), keep_pace=True, _told=told, bl_rna=FROM.bl_rna)
     stand_in.layout.prop = lambda data, name: stand_in.layout.shown.append(("prop", name))
     FROM.draw(stand_in, bpy.context)
     assert ("prop", "keep_pace") in stand_in.layout.shown
-    assert stand_in.layout.texts().endswith("and 8 more in the text “Taffeta Conversion”")
+    texts = [text for kind, text in stand_in.layout.shown if kind == "label"]
+    assert texts[-1] == "More in the text “Taffeta Conversion”"
+    assert max(map(len, texts)) <= 37
 
 
 def test_where_nothing_fits_the_buttons_say_why(shot):

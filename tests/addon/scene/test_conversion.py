@@ -170,6 +170,15 @@ def test_a_collider_keeps_its_surface(make_collider, scene):
     assert (floor.taffeta.role, entry.show_viewport) == ("NONE", True)
 
 
+def test_a_cloth_that_others_meet_in_blender_is_met_by_them_when_it_is_back(sheet, scene):
+    with_cloth(sheet)
+    entry = sheet.modifiers.new("Collision", "COLLISION")
+    converted(sheet)
+    assert (sheet.taffeta.role, entry.show_viewport) == ("CLOTH", False)
+    to_blender(scene, [sheet])
+    assert entry.show_viewport
+
+
 def test_a_cloth_and_a_collider_of_ours_get_blenders_modifiers(sheet, make_collider, scene):
     floor = make_collider()
     sheet.modifiers.new("Smooth", "SUBSURF")
