@@ -7,6 +7,7 @@ from .command import blender
 from .interface import (
     bake_operators,
     bake_panels,
+    blender_cloth_operators,
     check_operator,
     fabric_presets,
     finalise_operators,
@@ -33,6 +34,7 @@ PARTS = (
     check_operator,
     live_operators,
     finalise_operators,
+    blender_cloth_operators,
     object_menu,
     fabric_presets,
     paint_operators,

@@ -39,6 +39,7 @@ def main(package: Path, wheels: Path | None, folder: Path) -> None:
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "tiny.blend"))
 
     fabrics_come_and_go(sheet)
+    blenders_cloth_comes_and_goes(sheet)
     assert bpy.ops.taffeta.bake() == {"FINISHED"}
     start, end = positions(sheet, 1), positions(sheet, FRAMES)
     assert end[:, 2].mean() < start[:, 2].mean(), "the sheet does not fall"
@@ -64,6 +65,37 @@ def main(package: Path, wheels: Path | None, folder: Path) -> None:
     assert not hasattr(bpy.types.Object, "taffeta")
     assert not hasattr(bpy.types.Scene, "taffeta")
     print("DONE", bpy.app.version_string, flush=True)
+
+
+def blenders_cloth_comes_and_goes(sheet: bpy.types.Object) -> None:
+    """This Blender's cloth has no number that is neither carried over nor named, and its keys come back."""
+    names = ("conversion", "blender_cloth", "blender_modifier")
+    conversion, table, modifiers = (sys.modules[f"{NAME}.addon.scene.{name}"] for name in names)
+    item = sheet.copy()
+    item.data = sheet.data.copy()
+    bpy.context.scene.collection.objects.link(item)
+    item.taffeta.role = "NONE"
+    entry = item.modifiers.new("Cloth", "CLOTH")
+    path = 'modifiers["Cloth"].settings.bending_stiffness'
+    for frame, value in ((1, 0.5), (FRAMES, 2.0)):
+        entry.settings.bending_stiffness = value
+        item.keyframe_insert(path, frame=frame)
+    before = modifiers.read(entry)
+    carried = {name for rule in table.RULES for name in rule.there} | {table.TIME_SCALE}
+    assert set(before) == carried | set(table.LEFT_THERE) | set(table.BELOW) | table.UNSEEN, set(before)
+    bpy.context.scene.taffeta.time_scale = table.pace(24.0)  # of the other cloth too, or that is named
+    told = conversion.from_blender(bpy.context.scene, [item])
+    assert told == [], told
+    bends = []
+    for frame in (1, FRAMES):
+        bpy.context.scene.frame_set(frame)
+        bends.append(item.taffeta.cloth.bend)
+    assert abs(bends[1] / bends[0] - 4.0) < 1e-5, bends
+    conversion.to_blender(bpy.context.scene, [item])
+    bpy.context.scene.frame_set(1)
+    assert abs(entry.settings.bending_stiffness - 0.5) < 1e-5, entry.settings.bending_stiffness
+    bpy.data.objects.remove(item)
+    bpy.context.scene.taffeta.time_scale = 1.0
 
 
 def gpu_libraries_come_and_go(wheels: Path) -> None:

@@ -28,6 +28,11 @@ PAGES = (
     ("bpy.types.clothproperties.*pressure*", "controls.md#pressure"),
     ("bpy.types.clothproperties.target_volume", "controls.md#pressure"),
     ("bpy.types.clothproperties.fluid_density", "controls.md#pressure"),
+    ("bpy.types.clothproperties.sew*", "controls.md#sewing"),
+    ("bpy.types.clothproperties.seam*", "controls.md#sewing"),
+    ("bpy.types.clothproperties.cord*", "controls.md#cords"),
+    ("bpy.types.clothproperties.fold*", "controls.md#shape"),
+    ("bpy.types.clothproperties.rest_object", "controls.md#shape"),
     ("bpy.types.clothproperties.s*", "controls.md#stiffness"),
     ("bpy.types.clothproperties*", "controls.md#fabric"),
     ("bpy.types.colliderproperties*", "controls.md#surface-of-a-collider"),
@@ -44,6 +49,8 @@ PAGES = (
     ("bpy.ops.taffeta.gpu*", "install.md"),
     ("bpy.ops.taffeta.self_test", "install.md"),
     ("bpy.ops.taffeta.bake*", "bake.md#buttons"),
+    ("bpy.ops.taffeta.from_blender*", "from_blender.md"),
+    ("bpy.ops.taffeta.to_blender*", "from_blender.md"),
     ("bpy.ops.taffeta.*", "controls.md#buttons"),
 )
 

@@ -9,6 +9,7 @@ from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from ...gpu_core.scene.fabrics import FABRICS
 from ...gpu_core.scene.scene import SceneError
 from ..scene import resolution
+from ..scene.conversion import TEXT
 from ..scene.mends import MENDS, mend
 from ..scene.properties import FABRIC_PRESETS, ROLES
 from .greyed import Greyed, busy
@@ -164,10 +165,12 @@ class TAFFETA_OT_mend(Greyed):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
-            mend(context.scene, self.name, self.how)
+            told = mend(context.scene, self.name, self.how)
         except SceneError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
+        if told:
+            self.report({"WARNING"}, f"Not carried over (text “{TEXT}”): " + "; ".join(told))
         return {"FINISHED"}
 
 
@@ -179,6 +182,8 @@ class TAFFETA_MT_object(bpy.types.Menu):
         for identifier, name, _ in ROLES:
             text = "No Cloth Role" if identifier == "NONE" else f"Make {name}"
             layout.operator("taffeta.set_role", text=text, icon=ROLE_ICONS[identifier]).role = identifier
+        layout.operator("taffeta.from_blender_cloth", icon="IMPORT")
+        layout.operator("taffeta.to_blender_cloth", icon="EXPORT")
         layout.separator()
         layout.operator("taffeta.live", icon="PLAY")
         layout.operator("taffeta.bake", text="Bake Selected Cloth", icon="PHYSICS").scope = "SELECTED"

@@ -10,6 +10,7 @@ import bpy
 from ...gpu_core.scene.air import WEIGHTS
 from ..scene import folds, painted, pattern, rest_key, sewn_to
 from ..scene.bodies import carries
+from ..scene.conversion import has_blenders
 from ..scene.loose import cords
 from ..scene.sampled import CORDS
 from .fabric_presets import TAFFETA_PT_fabric_presets
@@ -43,6 +44,8 @@ class TAFFETA_PT_physics(PhysicsPanel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout, item = self.layout, context.object
         layout.row().prop(item.taffeta, "role", expand=True)
+        if item.taffeta.role == "NONE" and has_blenders(item):
+            layout.operator("taffeta.from_blender_cloth", icon="IMPORT")
         if (
             item.taffeta.role != "NONE"
             and item.type != "MESH"

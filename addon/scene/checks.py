@@ -10,7 +10,19 @@ from dataclasses import dataclass
 
 import bpy
 
-from . import fields, folds, keyed, modifier, painted, pattern, pin_properties, rest_key, retiming, sewn_to
+from . import (
+    blender_modifier,
+    fields,
+    folds,
+    keyed,
+    modifier,
+    painted,
+    pattern,
+    pin_properties,
+    rest_key,
+    retiming,
+    sewn_to,
+)
 from .bodies import carries
 from .evaluated import is_enabled
 from .gather import Members
@@ -108,10 +120,11 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
         yield Trouble(cloth.name, "it is linked, so it is not simulated: Object > Library Override > Make")
     place = modifier.place(cloth)
     for index, entry in enumerate(cloth.modifiers):
-        if entry.type == "CLOTH":
-            yield Trouble(cloth.name, f"Blender's own Cloth modifier “{entry.name}” moves it too", "BLENDER_CLOTH")
-        elif entry.name == modifier.TRIANGLES or not (entry.show_viewport or entry.show_render):
+        if entry.name == modifier.TRIANGLES or not (entry.show_viewport or entry.show_render):
             continue
+        if entry.type == "CLOTH":
+            text = f"Blender's own Cloth modifier “{entry.name}” moves it too"
+            yield Trouble(cloth.name, text, "BLENDER_CLOTH" if _was_set(cloth.taffeta.cloth) else "CONVERT")
         elif index < place and not modifier.comes_before(cloth, entry):
             text = f"“{entry.name}” comes before the cache and makes other vertices"
             yield Trouble(cloth.name, text, "AFTER_CACHE")
@@ -134,6 +147,12 @@ def _of_pins(cloth: bpy.types.Object) -> Iterator[Trouble]:
         elif target.hide_viewport and target.taffeta.role == "NONE":  # of others that is said as it is
             text = f"it is disabled in the viewport, but pins of “{cloth.name}” follow it"
             yield Trouble(target.name, text, "ENABLE")
+
+
+def _was_set(group: bpy.types.PropertyGroup) -> bool:
+    """Are there numbers of its own that a conversion would take away?"""
+    names = (entry.identifier for entry in blender_modifier.numbers(group) if not entry.is_hidden)
+    return any(map(group.is_property_set, names))
 
 
 def _instances(item: bpy.types.Object) -> bool:
@@ -186,7 +205,11 @@ def _look(scene: bpy.types.Scene) -> Iterator[Trouble]:
                 yield Trouble(item.name, text, "TARGET")
         for text in fields.ignored(item):
             yield Trouble(item.name, text, ignored=True)
-        if item.collision is not None and item.collision.use and item.taffeta.role == "NONE":
+        if item.taffeta.role != "NONE" or item.type != "MESH":
+            continue
+        if any(entry.type == "CLOTH" and entry.show_viewport for entry in item.modifiers):
+            yield Trouble(item.name, "Blender's own Cloth moves it", "CONVERT", notice=True)
+        elif item.collision is not None and item.collision.use:
             text = "Blender's Collision does not stop this cloth"
             yield Trouble(item.name, text, "COLLIDER", True)
 

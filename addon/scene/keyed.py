@@ -86,7 +86,7 @@ def ignored(owner: bpy.types.ID) -> list[str]:
     animation = owner.animation_data
     if animation is None:
         return []
-    paths = [curve.data_path for curve in (*_curves(animation), *animation.drivers)]
+    paths = [curve.data_path for curve in (*curves(animation), *animation.drivers)]
     return [path for path in dict.fromkeys(paths) if path.startswith(OURS) and not _takes_keys(owner, path)]
 
 
@@ -97,7 +97,7 @@ def remove(owner: bpy.types.ID) -> None:
         return
     for curve in [curve for curve in animation.drivers if curve.data_path in paths]:
         animation.drivers.remove(curve)
-    for holder in _holders(animation):
+    for holder in holders(animation):
         for curve in [curve for curve in holder.fcurves if curve.data_path in paths]:
             holder.fcurves.remove(curve)
 
@@ -107,7 +107,7 @@ def renumber(item: bpy.types.Object, path: str, gone: int) -> None:
     animation = item.animation_data
     if animation is None:
         return
-    for curves in (animation.drivers, *(holder.fcurves for holder in _holders(animation))):
+    for curves in (animation.drivers, *(holder.fcurves for holder in holders(animation))):
         for curve in list(curves):
             known = re.match(rf"{re.escape(path)}\[(\d+)\]", curve.data_path)
             if known and int(known[1]) == gone:
@@ -125,12 +125,12 @@ def _animated(animation: bpy.types.AnimData) -> dict[str, list[bpy.types.FCurve]
     """The F-curves of each path; None where they are not all that moves it."""
     strips = [strip for track in animation.nla_tracks for strip in track.strips if strip.action is not None]
     paths: dict[str, list[bpy.types.FCurve] | None] = {}
-    for curve in _curves(animation):
+    for curve in curves(animation):
         if not curve.mute:
             paths[curve.data_path] = [*(paths.get(curve.data_path) or ()), curve]
     if strips or animation.action_influence < 1.0:
         paths = dict.fromkeys(paths)
-    elsewhere = [*animation.drivers, *(curve for strip in strips for curve in _curves_of(strip.action))]
+    elsewhere = [*animation.drivers, *(curve for strip in strips for curve in curves_of(strip.action))]
     return paths | {curve.data_path: None for curve in elsewhere}
 
 
@@ -177,12 +177,12 @@ def _takes_keys(owner: bpy.types.ID, path: str) -> bool:
         return False
 
 
-def _curves(animation: bpy.types.AnimData) -> Iterator[bpy.types.FCurve]:
-    for holder in _holders(animation):
+def curves(animation: bpy.types.AnimData) -> Iterator[bpy.types.FCurve]:
+    for holder in holders(animation):
         yield from holder.fcurves
 
 
-def _holders(animation: bpy.types.AnimData) -> Iterator[Any]:
+def holders(animation: bpy.types.AnimData) -> Iterator[Any]:
     """What has F-curves: the action itself before Blender 4.4, its channels of this slot since."""
     action = animation.action
     if action is None:
@@ -197,7 +197,7 @@ def _holders(animation: bpy.types.AnimData) -> Iterator[Any]:
                 yield channels
 
 
-def _curves_of(action: bpy.types.Action) -> Iterator[bpy.types.FCurve]:
+def curves_of(action: bpy.types.Action) -> Iterator[bpy.types.FCurve]:
     """Of all its slots."""
     if bpy.app.version < (4, 4, 0):
         yield from action.fcurves

@@ -9,7 +9,7 @@ import bmesh
 import bpy
 
 from ...gpu_core.scene.scene import SceneError
-from . import keyed, modifier, painted, pin_properties, resolution
+from . import blender_modifier, conversion, keyed, modifier, painted, pin_properties, resolution
 from .evaluated import is_enabled
 
 
@@ -67,13 +67,15 @@ def sew(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     item.taffeta.cloth.sewing = True
 
 
-def collider(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
-    item.taffeta.role = "COLLIDER"
+def convert(scene: bpy.types.Scene, item: bpy.types.Object) -> list[str]:
+    told = conversion.from_blender(scene, [item])
+    conversion.tell(told)
+    return told
 
 
 def blender_cloth(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
-    for entry in [entry for entry in item.modifiers if entry.type == "CLOTH"]:
-        item.modifiers.remove(entry)
+    if (entry := blender_modifier.find(item, "CLOTH")) is not None:
+        entry.show_viewport = entry.show_render = False
 
 
 def after_cache(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
@@ -111,7 +113,7 @@ def _edit(item: bpy.types.Object, change: Callable[[bmesh.types.BMesh], object])
 
 
 #: By the name that a trouble has for its mend: the button's text, and what it does.
-MENDS: dict[str, tuple[str, Callable[[bpy.types.Scene, bpy.types.Object], None]]] = {
+MENDS: dict[str, tuple[str, Callable[[bpy.types.Scene, bpy.types.Object], list[str] | None]]] = {
     "GRAVITY": ("Switch Gravity On", gravity),
     "KEYS": ("Remove Keys", keys),
     "ENABLE": ("Enable in Viewport", enable),
@@ -123,17 +125,18 @@ MENDS: dict[str, tuple[str, Callable[[bpy.types.Scene, bpy.types.Object], None]]
     "FOLDS": ("Clear Fold Attribute", folds),
     "SEAM": ("Clear Sew To", seam),
     "SEW": ("Sew Them", sew),
-    "COLLIDER": ("Make Collider", collider),
-    "BLENDER_CLOTH": ("Remove Blender's Cloth", blender_cloth),
+    "COLLIDER": ("Make Collider", convert),
+    "CONVERT": ("Convert to Taffeta", convert),
+    "BLENDER_CLOTH": ("Switch Blender's Off", blender_cloth),
     "AFTER_CACHE": ("Move behind the Cache", after_cache),
     "LOOSE": ("Delete Loose Vertices", loose),
     "SUBDIVIDE": ("Subdivide", subdivide),
 }
 
 
-def mend(scene: bpy.types.Scene, name: str, how: str) -> None:
-    """Put a trouble right. name: of the object, or of the scene. Raises SceneError."""
+def mend(scene: bpy.types.Scene, name: str, how: str) -> list[str]:
+    """Put a trouble right; what of it was not carried over. name: of the object, or of the scene. Raises SceneError."""
     item = scene.objects.get(name)
     if item is None and name != scene.name:
         raise SceneError(name, "it is not in this scene any more", "Look again")
-    MENDS[how][1](scene, item)
+    return MENDS[how][1](scene, item) or []

@@ -24,7 +24,11 @@ def shape(item: bpy.types.Object) -> FloatArray | None:
 
     The key as it is, whatever its value, and whatever modifiers do. Raises SceneError.
     """
-    name = item.taffeta.cloth.rest_shape_key
+    return of_key(item, item.taffeta.cloth.rest_shape_key)
+
+
+def of_key(item: bpy.types.Object, name: str) -> FloatArray | None:
+    """The same of the key with this name; None where there is no name."""
     if not name:
         return None
     block = next((block for block in _blocks(item) if block.name == name), None)

@@ -13,6 +13,8 @@ from . import folds, rest_key
 from .painted import SHRINK
 from .shown import KEYED, UNKEYED
 
+FOLD_ANGLE = math.radians(120.0)
+
 
 def properties() -> dict[str, bpy.props._PropertyDeferred]:
     """For `ClothProperties`."""
@@ -43,7 +45,7 @@ def properties() -> dict[str, bpy.props._PropertyDeferred]:
         "fold_angle": FloatProperty(
             name="Fold Angle",
             description="By how much the faces beside a fold of weight 1 are turned from each other at rest",
-            default=math.radians(120.0),
+            default=FOLD_ANGLE,
             min=-math.pi,
             max=math.pi,
             soft_min=0.0,

@@ -53,6 +53,14 @@ cloth.pattern_map = item.data.uv_layers[0].name
 """
 
 
+BLENDERS_CLOTH = """
+cloth = bpy.data.objects['Cloth']
+cloth.taffeta.role = 'NONE'
+settings = cloth.modifiers.new('Cloth', 'CLOTH').settings
+settings.quality, settings.use_dynamic_mesh, settings.bending_model = 9, True, 'LINEAR'
+"""
+
+
 @pytest.fixture(scope="module")
 def wide(debian: Path, installable: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
     """A window in which every panel of ours is open, beside the viewport and not over it."""
@@ -227,3 +235,16 @@ def test_no_text_of_ours_is_cut_in_the_preferences(wide, seen):
     assert not seen(new=True) - before
     wide.do("scroll_preferences()")
     assert not seen(new=True) - before
+
+
+def test_no_text_is_cut_of_what_a_conversion_tells(cloth, seen):
+    cloth.window.do(BLENDERS_CLOTH)
+    assert not seen(SIDEBAR)
+    cloth.window.click("bpy.ops.taffeta.from_blender_cloth()", *PROPERTIES)
+    cloth.window.until("bpy.data.objects['Cloth'].taffeta.role == 'CLOTH'")
+    cloth.window.point_at("VIEW_3D", "WINDOW")
+    cloth.window.redraw()
+    before = seen()
+    cloth.window.do("with in_region('VIEW_3D', 'WINDOW'): bpy.ops.screen.redo_last('INVOKE_DEFAULT')")  # F9
+    assert not seen(new=True) - before
+    cloth.window.press("Escape")

@@ -14,8 +14,10 @@ from taffeta.addon import registration
 from taffeta.addon.scene import pin_properties, properties
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGE = (ROOT / "docs" / "manual" / "controls.md").read_text(encoding="utf-8")
-CODE = set(re.findall(r"`([^`]+)`", PAGE))
+PAGE, FROM_BLENDER = (
+    (ROOT / "docs" / "manual" / name).read_text(encoding="utf-8") for name in ("controls.md", "from_blender.md")
+)
+CODE = set(re.findall(r"`([^`]+)`", PAGE + FROM_BLENDER))
 ROWS = [[cell.strip().strip("*") for cell in line.strip("|").split("|")] for line in PAGE.splitlines()]
 PLACES = {
     "object.taffeta": properties.ObjectProperties,
@@ -79,7 +81,7 @@ def test_every_control_of_blenders_cloth_has_a_line_in_the_manual(blenders_panel
 
 
 def test_no_line_is_of_a_control_that_blender_does_not_have(blenders_panel):
-    table = PAGE[PAGE.index("## Coming from Blender's cloth") : PAGE.index("On a body, Blender's")]
+    table = FROM_BLENDER[: FROM_BLENDER.index("On a body, Blender's")]
     named = {name for row in re.findall(r"^\|[^|]*\|([^|]*)\|", table, re.M) for name in re.findall(r"`(\w+)`", row)}
     holders = (bpy.types.ClothSettings, bpy.types.ClothCollisionSettings, bpy.types.ClothModifier)
     settings = {item.identifier for holder in holders for item in holder.bl_rna.properties}

@@ -127,6 +127,8 @@ def test_the_menu_gives_roles_and_bakes(addon):
         "No Cloth Role",
         "Make Cloth",
         "Make Collider",
+        "Convert Blender's Cloth",
+        "To Blender's Cloth",
         "Live Cloth",
         "Bake Selected Cloth",
         "Bake Stale Cloth",

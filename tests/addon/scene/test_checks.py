@@ -21,6 +21,17 @@ def add(kind: str):
     return lambda cloth: cloth.modifiers.new(kind.title(), kind)
 
 
+def both(cloth):
+    cloth.taffeta.cloth.density = 0.3
+    cloth.modifiers.new("Cloth", "CLOTH")
+
+
+def blenders(cloth):
+    item = bpy.data.objects.new("Drape", cloth.data.copy())
+    bpy.context.scene.collection.objects.link(item)
+    item.modifiers.new("Cloth", "CLOTH")
+
+
 def subdivision_before_the_cache(cloth):
     cloth.modifiers.new("Refine", "SUBSURF")
     from taffeta.addon.scene import modifier
@@ -108,7 +119,9 @@ SEEN = {
         "AFTER_CACHE",
         False,
     ),
-    "Blender's cloth": (add("CLOTH"), "Cloth: Blender's own Cloth", "BLENDER_CLOTH", False),
+    "Blender's cloth": (add("CLOTH"), "Cloth: Blender's own Cloth", "CONVERT", False),
+    "Blender's cloth beside numbers of ours": (both, "Cloth: Blender's own Cloth", "BLENDER_CLOTH", False),
+    "Blender's cloth alone": (blenders, "Drape: Blender's own Cloth moves it", "CONVERT", False),
     "texture field": (texture_field, "Fan: the force field Texture", "", True),
     "collision": (collision, "Ground: Blender's Collision", "COLLIDER", True),
     "no body": (no_body, "Scene: no object is a collider", "", False),
@@ -209,4 +222,4 @@ def test_keys_of_an_older_file_are_found_and_removed_and_others_stay(scene):
     assert keyed.ignored(scene) == ["taffeta.step_rate"]
     keyed.remove(scene)
     assert keyed.ignored(scene) == []
-    assert {curve.data_path for curve in keyed._curves(scene.animation_data)} == {"gravity", "taffeta.time_scale"}
+    assert {curve.data_path for curve in keyed.curves(scene.animation_data)} == {"gravity", "taffeta.time_scale"}
