@@ -19,6 +19,7 @@ from .contact.tangles import tangles
 from .scene.arrays import Array, IntArray
 from .scene.scene import Cloth, Scene
 from .scene.seams import TOGETHER, mean_of, welded
+from .scene.welds import NEAR as MEANT
 from .scene_space import surface_of
 
 NEAR = 0.5  #: of a cloth's thickness: no farther apart are vertices that become one
@@ -34,7 +35,8 @@ class Sewing:
         self.done = np.zeros(sum(len(c.seams) for c in scene.cloths if c.seams is not None), bool)  #: (S,) of all
         self.vertex_of: list[IntArray] = [np.arange(len(cloth.positions), dtype=np.int32) for cloth in scene.cloths]
         gaps = [np.linalg.norm(places[:, 0] - places[:, 1], axis=1) for places in map(_ends, scene.cloths)]
-        closed = [gap <= TOGETHER for gap in gaps]
+        meant = [max(TOGETHER, MEANT * cloth.thickness) for cloth in scene.cloths]
+        closed = [gap <= near for gap, near in zip(gaps, meant, strict=True)]
         self.weld(np.concatenate(closed))
 
     def weld(self, done: npt.NDArray[np.bool_]) -> None:

@@ -69,7 +69,11 @@ def mesh(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> tuple[Array,
         triangles = mesh_arrays.triangles(evaluated)
         world = to_world(points, matrix)
     after = list(item.modifiers)[modifier.place(item) + 1 :]
-    if sewn_to.sews(item) or any(entry.show_viewport for entry in after):
+    if (
+        (item.taffeta.role == "CLOTH" and item.taffeta.cloth.weld_seams)
+        or sewn_to.sews(item)
+        or any(entry.show_viewport for entry in after)
+    ):
         world, triangles = _merged(world, triangles)
     return world, triangles
 

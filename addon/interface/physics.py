@@ -139,6 +139,7 @@ class TAFFETA_PT_sewing(ClothPanel, bpy.types.Panel):
             layout.prop(cloth, "sew_group", icon="GROUP_VERTEX")
             if problem := sewn_to.trouble(item):
                 message(layout, context, problem[0].upper() + problem[1:], "ERROR")
+        layout.prop(cloth, "weld_seams")
         layout = layout.column()
         layout.active = sewn_to.sews(item)
         layout.prop(cloth, "sewing_time")

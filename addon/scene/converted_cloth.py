@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import bpy
 import numpy as np
@@ -112,17 +113,17 @@ def _left_here(scene: bpy.types.Scene, item: bpy.types.Object, here: Values) -> 
     wind = blender_wind.strongest(scene, item)
     of_wind = wind > 0.0 and abs(here["air_drag"] - blender_wind.drag(wind, blender_wind.frame_rate(scene))) < ROUNDING
     for name, only in ONLY_HERE.items():
-        same = (
-            np.float32(here[name]) == np.float32(only.value)
-            if isinstance(only.value, float)
-            else here[name] == only.value
-        )
-        if not same and not (name == "air_drag" and of_wind):
+        if not _alike(here[name], only.value) and not (name == "air_drag" and of_wind):
             yield label(own, name), f"in Blender {only.why}"
     if len(own.pins):
         yield "Pins", "in Blender there is one group of them"
     if here["pressure_factor_group"] and (here["pressure_factor"], here["pressure_factor_max"]) != (0.0, 1.0):
         yield "Pressure Group", "in Blender it leads from 0 to 1"
+
+
+def _alike(value: Any, other: Any) -> bool:
+    """As the property stores it, in float32."""
+    return bool(np.float32(value) == np.float32(other)) if isinstance(other, float) else bool(value == other)
 
 
 def _inexact(here: Values, there: Values, sheet: SpringSheet) -> Iterator[tuple[str, str]]:

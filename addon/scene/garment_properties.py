@@ -68,6 +68,13 @@ def properties() -> dict[str, bpy.props._PropertyDeferred]:
             search_options={"SUGGESTION"},
             options=UNKEYED,
         ),
+        "weld_seams": BoolProperty(
+            name="Weld Borders",
+            description="Borders that lie on each other, nearer than a tenth of the thickness, are one in the simulation, "
+            "as imports mean it; the mesh keeps both",
+            default=True,
+            options=UNKEYED,
+        ),
         "seam_stiffness": FloatProperty(
             name="Seam Stiffness",
             description="Times which the cloth beside a closed seam resists bending more: 3 to 10 for two layers and "

@@ -16,6 +16,7 @@ from ...gpu_core.scene.mesh import edge_lengths
 from ...gpu_core.scene.pins import PinGroup
 from ...gpu_core.scene.scene import Cloth, Collider, Cords, Material, Painted, SceneError, Settings
 from ...gpu_core.scene.shape import Shape
+from ...gpu_core.scene.welds import NEAR, lying_seams
 from . import folds, frozen_shape, loose, modifier, painted, pattern, pin_properties, rest_key, sewn_to, triangulation
 from . import mesh as mesh_arrays
 from .bodies import Body
@@ -124,6 +125,7 @@ class ClothReader(Reader):
         self.pattern = None if known is None else pattern.ordered(*known, self.triangles)
         self.seams, self.cords = loose.split(self.item, mesh)
         self.folds = folds.of_mesh(self.item, mesh)
+        self._weld(number(self.item.evaluated_get(depsgraph).taffeta.cloth.thickness))
         weights = Weights(self.item, self.item.evaluated_get(depsgraph), mesh)
         for pins in self._every_pins():
             pins.begin(weights, mesh, matrix, depsgraph)
@@ -133,6 +135,14 @@ class ClothReader(Reader):
         self.paint = {
             name: weights.of(group, PAINTED[name].label.lower()) for name, group in painted.groups(self.item).items()
         }
+
+    def _weld(self, thickness: float) -> None:
+        """Sew borders that lie on each other."""
+        if not self.item.taffeta.cloth.weld_seams or not np.isfinite(self.start).all():
+            return
+        found = lying_seams(self.triangles, self.start, NEAR * thickness)
+        if len(found):
+            self.seams = found if self.seams is None else np.concatenate([self.seams, found])
 
     def _rest(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> Array:
         """(N, 3) the shape without stress, world, m."""

@@ -61,6 +61,7 @@ def test_every_property_that_makes_the_fabric_is_saved():
         "thickness_shown",
         "strain_percent",
         "seam_stiffness",
+        "weld_seams",
         "sew_object",
         "sew_group",
         "fold_attribute",

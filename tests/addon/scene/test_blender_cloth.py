@@ -24,7 +24,7 @@ from taffeta.addon.scene.properties import ClothProperties
 
 MANUAL = Path(__file__).resolve().parents[3] / "docs" / "manual" / "from_blender.md"
 CARRIED = {name for rule in RULES for name in rule.there} | {TIME_SCALE}
-HIDDEN, GROUPS = {"cache_key"}, {f"{name}_group" for name in PAINTED}
+HIDDEN, GROUPS = {"cache_key", "weld_seams"}, {f"{name}_group" for name in PAINTED}
 
 
 def rows() -> dict[str, str]:

@@ -134,3 +134,22 @@ def test_a_dome_with_a_flat_pattern_has_no_curvature_at_rest():
     curved, pattern = (Cloth("Cap", triangles, dome, dome, rest_corners=corners) for corners in (None, flat[triangles]))
     assert abs(bending(curved, "plate").rest).max() > 0.0
     assert not bending(pattern, "plate").rest.any()
+
+
+def test_an_import_that_was_never_welded_is_one_sheet_and_draws_clean(scene, make_object, make_collider, tmp_path):
+    """Every face has vertices of its own, as STL and some converters leave them."""
+    line = np.linspace(-0.2, 0.2, 7)
+    corners = [(x, y) for x in range(6) for y in range(6)]
+    points = [(line[x + a], line[y + b], 0.1) for x, y in corners for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))]
+    item = make_object("Import", points, [tuple(range(4 * k, 4 * k + 4)) for k in range(36)], "CLOTH")
+    make_collider()
+    scene.frame_end, scene.taffeta.backend = 10, "CPU"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "import.blend"))
+    assert bpy.ops.taffeta.bake() == {"FINISHED"}
+    assert [frame for frame, crossings in drawn.findings(bpy.context, (1, 10)) if crossings] == []
+    scene.frame_set(10)
+    mesh = item.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    found = np.array([vertex.co for vertex in mesh.vertices])
+    assert len(np.unique(found, axis=0)) == 49
+    item.taffeta.cloth.weld_seams = False
+    assert read().seams is None
