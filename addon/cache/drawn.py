@@ -69,11 +69,8 @@ def mesh(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> tuple[Array,
         triangles = mesh_arrays.triangles(evaluated)
         world = to_world(points, matrix)
     after = list(item.modifiers)[modifier.place(item) + 1 :]
-    if (
-        (item.taffeta.role == "CLOTH" and item.taffeta.cloth.weld_seams)
-        or sewn_to.sews(item)
-        or any(entry.show_viewport for entry in after)
-    ):
+    sewn = sewn_to.sews(item) or (item.taffeta.role == "CLOTH" and item.taffeta.cloth.weld_seams)
+    if sewn or any(entry.show_viewport for entry in after):
         world, triangles = _merged(world, triangles)
     return world, triangles
 
@@ -81,6 +78,8 @@ def mesh(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> tuple[Array,
 def _merged(points: Array, triangles: IntArray) -> tuple[Array, IntArray]:
     """Modifiers, and threads, leave seams of two vertices in one place, which do not cross for it."""
     places, inverse = np.unique(points, axis=0, return_inverse=True)
+    if len(places) == len(points):
+        return points, triangles
     merged = inverse.reshape(-1)[triangles]
     whole = (merged[:, 0] != merged[:, 1]) & (merged[:, 1] != merged[:, 2]) & (merged[:, 2] != merged[:, 0])
     return places, merged[whole]

@@ -70,8 +70,8 @@ def properties() -> dict[str, bpy.props._PropertyDeferred]:
         ),
         "weld_seams": BoolProperty(
             name="Weld Borders",
-            description="Borders that lie on each other, nearer than a tenth of the thickness, are one in the simulation, "
-            "as imports mean it; the mesh keeps both",
+            description="Borders that lie on each other, nearer than a tenth of the thickness, are one in the "
+            "simulation, as imports mean it; the mesh keeps both",
             default=True,
             options=UNKEYED,
         ),
