@@ -25,6 +25,7 @@ from .sewing import Sewing
 from .solvers.parameters import NdbParameters
 from .solvers.registry import solver_of
 from .solvers.solver import DivergenceError, Solver, StepReport
+from .start import freed_of_bodies
 
 HALVINGS = 3  #: how often a step may be halved for a collider to arrive, or for free cloth to gain no energy
 
@@ -79,10 +80,13 @@ class Simulator:
         self.scene, self.backend = scene.validate(), backend
         self.frame = scene.settings.frame_start
         self._parameters, self._cache = parameters, cache
+        brought: list[str] = []
+        if scene.settings.resolve_start and not scene.settings.strict_start:
+            scene, brought = freed_of_bodies(scene)
         self._garments = garments(scene)
         self._sewing = Sewing(self._garments.scene)
         self._build(None)
-        self.warnings = self.space.warnings
+        self.warnings = [*brought, *self.space.warnings]
         self._done = StepReport()  #: of the last step that was taken
         self._pulled: tuple[Array, npt.NDArray[np.int64], Array] | None = None  #: stiffness (N,), vertices, targets
         start = self.space.start(), self.space.start_velocity()

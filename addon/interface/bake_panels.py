@@ -71,7 +71,15 @@ class TAFFETA_PT_solver(bpy.types.Panel):
         layout, chosen = property_column(self), context.scene.taffeta
         layout.prop(chosen, "time_scale")
         layout.prop(chosen, "step_rate", text="Steps/Second")  # the dot of what takes keys leaves no room for more
-        for name in ("tolerance_shown", "collider_detail", "strict_start", "method", "backend", "cache_folder"):
+        for name in (
+            "tolerance_shown",
+            "collider_detail",
+            "resolve_start",
+            "strict_start",
+            "method",
+            "backend",
+            "cache_folder",
+        ):
             layout.prop(chosen, name)
 
 

@@ -188,6 +188,7 @@ def gather_settings(scene: bpy.types.Scene, frames: FrameRange | None = None) ->
         step_rate=number(chosen.step_rate),
         gravity=gravity(scene),
         time_scale=number(chosen.time_scale),
+        resolve_start=chosen.resolve_start,
         strict_start=chosen.strict_start,
         tolerance=number(chosen.tolerance),
         solver=chosen.solver.lower(),

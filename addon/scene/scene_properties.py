@@ -111,6 +111,13 @@ class SceneProperties(bpy.types.PropertyGroup):
         default="AUTO",
         options=UNKEYED,
     )
+    resolve_start: BoolProperty(
+        name="Bring Out of Bodies",
+        description="Cloth that begins inside a body is brought out by the shortest way before the first frame. Off: "
+        "it stays inside until it comes out by itself",
+        default=True,
+        options=UNKEYED,
+    )
     strict_start: BoolProperty(
         name="Refuse Tangled Start",
         description="Refuse to bake when meshes intersect at the start frame, instead of freeing those places "

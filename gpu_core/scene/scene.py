@@ -155,6 +155,7 @@ class Settings:
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: m/s²
     time_scale: float = 1.0  #: seconds that pass for the cloth in a second of the animation
     strict_start: bool = False  #: refuse a scene that starts with intersections instead of freeing those pairs
+    resolve_start: bool = False  #: bring cloth that begins inside a body out of it; not where that is refused
     tolerance: float = 0.2  #: velocity below which a step counts as converged, m/s (docs/theory/ndb.md)
     solver: SolverName = "ndb"
     preset: SolverPreset = "default"

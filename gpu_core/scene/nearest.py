@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where a point is to a body: the nearest place of its surface, and whether it lies inside.
+
+What is inside is told by the winding number (Jacobson et al. 2013), which holes and overlaps of a body do not confuse;
+a point before an open surface is not in it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from scipy.sparse import csgraph
+from scipy.spatial import cKDTree
+
+from .arrays import Array, IntArray
+from .mesh import directed_edges
+
+NEAREST = 16  #: triangles by their middles, among which the nearest one is looked for
+LARGE = 4.0  #: times the median radius; larger triangles are looked at for every point
+AT_ONCE = 1 << 21  #: pairs of a point and a triangle
+WITHIN = 0.5  #: winding number beyond which a point is inside
+
+
+class Body:
+    """A surface as it stands."""
+
+    def __init__(self, positions: npt.NDArray[np.floating], triangles: IntArray) -> None:
+        """positions: (M, 3) m. triangles: (T, 3)."""
+        self.corners = np.asarray(positions, np.float64)[outwards(positions, triangles)]
+        self.low, self.high = self.corners.min(axis=(0, 1)), self.corners.max(axis=(0, 1))
+        a, b, c = (self.corners[:, k] for k in range(3))
+        normal = np.cross(b - a, c - a)
+        self._normal = normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30)
+        middle = self.corners.mean(axis=1)
+        radius = np.linalg.norm(self.corners - middle[:, None], axis=2).max(axis=1)
+        self._large = np.flatnonzero(radius > LARGE * np.median(radius))
+        self._small = np.flatnonzero(radius <= LARGE * np.median(radius))
+        self._tree = cKDTree(middle[self._small])
+
+    def nearest(self, points: Array) -> tuple[Array, Array]:
+        """((P, 3) the nearest places of the surface to points (P, 3), (P, 3) the normals of their triangles)."""
+        many = min(NEAREST, len(self._small))
+        found = self._small[self._tree.query(points, many)[1].reshape(len(points), many)]
+        found = np.concatenate([found, np.tile(self._large, (len(points), 1))], axis=1)
+        place, triangle = np.empty((len(points), 3)), np.empty(len(points), np.int64)
+        rows = max(1, AT_ONCE // found.shape[1])
+        for start in range(0, len(points), rows):
+            part = slice(start, start + rows)
+            every = nearest_of_triangles(points[part, None], self.corners[found[part]])
+            best = np.linalg.norm(every - points[part, None], axis=2).argmin(axis=1)
+            place[part] = np.take_along_axis(every, best[:, None, None], axis=1)[:, 0]
+            triangle[part] = np.take_along_axis(found[part], best[:, None], axis=1)[:, 0]
+        return place, self._normal[triangle]
+
+    def holds(self, points: Array) -> npt.NDArray[np.bool_]:
+        """(P,) which of the points (P, 3) lie inside."""
+        winding = np.empty(len(points))
+        rows = max(1, AT_ONCE // len(self.corners))
+        for start in range(0, len(points), rows):
+            part = slice(start, start + rows)
+            a, b, c = (self.corners[None, :, k] - points[part, None] for k in range(3))
+            la, lb, lc = (np.linalg.norm(side, axis=2) for side in (a, b, c))
+            above = (a * np.cross(b, c)).sum(axis=2)
+            below = la * lb * lc + (a * b).sum(2) * lc + (b * c).sum(2) * la + (c * a).sum(2) * lb
+            winding[part] = np.arctan2(above, below).sum(axis=1) / (2.0 * np.pi)
+        return np.asarray(np.abs(winding) > WITHIN)
+
+
+def outwards(positions: npt.NDArray[np.floating], triangles: IntArray) -> IntArray:
+    """(T, 3) the triangles turned alike, and each part of the surface so that it encloses a volume above 0."""
+    count, ends = len(triangles), directed_edges(triangles).astype(np.int64)
+    key = np.sort(ends, axis=1) @ [1 << 32, 1]
+    order = np.argsort(key, kind="stable")
+    same = np.flatnonzero(key[order[1:]] == key[order[:-1]])
+    first, second = order[same], order[same + 1]
+    against = (ends[first, 0] == ends[second, 0]) * count  # both run alike along the edge: one looks the other way
+    a, b = first // 3, second // 3
+    rows, columns = np.concatenate([a, a + count]), np.concatenate([b + against, b + count - against])
+    graph = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(2 * count, 2 * count))
+    _, part = csgraph.connected_components(graph, directed=False)
+    alike = np.minimum(part[:count], part[count:])
+    turned = part[:count] != alike
+    corners = np.asarray(positions, np.float64)[np.where(turned[:, None], triangles[:, ::-1], triangles)]
+    corners = corners - corners.mean(axis=(0, 1))
+    volume = np.bincount(alike, (corners[:, 0] * np.cross(corners[:, 1], corners[:, 2])).sum(axis=1))
+    return np.where((turned ^ (volume[alike] < 0.0))[:, None], triangles[:, ::-1], triangles)
+
+
+def nearest_of_triangles(point: Array, corners: Array) -> Array:
+    """(…, 3) the place of a triangle (…, 3, 3) nearest to a point (…, 3): Ericson 2004, section 5.1.5."""
+    a, b, c = (corners[..., k, :] for k in range(3))
+    ab, ac, bc = b - a, c - a, c - b
+    normal = np.cross(ab, ac)
+    size = np.maximum((normal * normal).sum(-1), 1e-60)
+    to = point - a
+    v, w = (np.cross(to, ac) * normal).sum(-1) / size, (np.cross(ab, to) * normal).sum(-1) / size
+    inner = (v >= 0.0) & (w >= 0.0) & (v + w <= 1.0)
+    plane = a + v[..., None] * ab + w[..., None] * ac
+    sides = np.stack([_of_segment(point, start, way) for start, way in ((a, ab), (a, ac), (b, bc))], axis=-2)
+    best = np.linalg.norm(sides - point[..., None, :], axis=-1).argmin(axis=-1)
+    side = np.take_along_axis(sides, best[..., None, None], axis=-2)[..., 0, :]
+    return np.asarray(np.where(inner[..., None], plane, side))
+
+
+def _of_segment(point: Array, start: Array, way: Array) -> Array:
+    share = ((point - start) * way).sum(-1) / np.maximum((way * way).sum(-1), 1e-60)
+    return np.asarray(start + np.clip(share, 0.0, 1.0)[..., None] * way)

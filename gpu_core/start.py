@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A start that is free of bodies: cloth that begins inside one is brought out by the shortest way.
+
+Contact keeps what is outside out; what begins inside it would keep in for ever. So vertices go to the nearest place of
+the surface and the thickness beyond, and then, a little at a time, those of edges and triangles that still cross. The
+shape without stress stays, so the first steps pull straight what this has bent. What cannot be brought out is left
+alone as before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from .contact.tangles import tangles
+from .scene import keyed
+from .scene.arrays import Array
+from .scene.nearest import Body
+from .scene.scene import Cloth, Scene
+from .scene_space import start_positions, surface_of
+
+ROUNDS = 60  #: in which what still crosses goes a step
+SPARE = 0.1  #: of the thickness, that is kept besides
+STEP = 0.25  #: of the thickness, that crossing cloth goes in a round
+PASSES = 3  #: over all bodies: out of one may be into another
+
+
+def freed_of_bodies(scene: Scene) -> tuple[Scene, list[str]]:
+    """The scene with its cloth outside of the bodies as far as it can be, and what was done, in words."""
+    bodies = [(item, Body(item.positions[0], item.triangles)) for item in scene.colliders]
+    places = [np.array(cloth.positions, np.float64) for cloth in scene.cloths]
+    movable = [_movable(cloth) for cloth in scene.cloths]
+    said = []
+    for cloth, own, free in zip(scene.cloths, places, movable, strict=True):
+        for item, body in bodies * PASSES:
+            gap = (1.0 + SPARE) * (cloth.thickness + item.thickness)
+            moved = _brought_out(own, free, body, gap)
+            if len(moved):
+                said.append(
+                    f"{cloth.name}: {len(moved)} vertices begin inside {item.name}, up to {1e3 * moved.max():.2g} mm "
+                    "deep. They were brought out"
+                )
+    if not said:
+        return scene, []
+    now = _with(scene, places)
+    _part(now, [body for _, body in bodies], places, movable)
+    return _with(scene, places), said
+
+
+def _brought_out(own: Array, free: npt.NDArray[np.bool_], body: Body, gap: float) -> Array:
+    """(K,) how deep those were that are now out, m. own: (N, 3), changed."""
+    near = np.flatnonzero(free & ((own >= body.low) & (own <= body.high)).all(axis=1))
+    near = near[body.holds(own[near])] if len(near) else near
+    if not len(near):
+        return np.zeros(0)
+    place, normal = body.nearest(own[near])
+    way = place - own[near]
+    depth = np.linalg.norm(way, axis=1)
+    outwards = np.where(depth[:, None] > 1e-9, way / np.maximum(depth, 1e-30)[:, None], normal)
+    own[near] = place + gap * outwards
+    return np.asarray(depth)
+
+
+def _part(scene: Scene, bodies: list[Body], places: list[Array], movable: list[npt.NDArray[np.bool_]]) -> None:
+    """Move what crosses a body away from it, a step a round. places: (N, 3) of each cloth, changed."""
+    surface, cloths = surface_of(scene), len(scene.cloths)
+    first = np.cumsum([0, *(len(own) for own in places)])
+    every = start_positions(scene)
+    free = np.concatenate(movable)
+    for _ in range(ROUNDS):
+        found = tangles(every, surface)
+        crossed = np.flatnonzero((found.objects[:, 0] < cloths) & (found.objects[:, 1] >= cloths))
+        if not len(crossed):
+            break
+        for number in np.unique(found.objects[crossed, 1]):
+            corners = found.corners[crossed[found.objects[crossed, 1] == number]]
+            own = np.unique(corners[corners < first[-1]])
+            own = own[free[own]]
+            if not len(own):
+                continue
+            body = bodies[number - cloths]
+            place, _ = body.nearest(every[own])
+            away = np.where(body.holds(every[own])[:, None], place - every[own], every[own] - place)
+            size = np.linalg.norm(away, axis=1, keepdims=True)
+            step = STEP * max(cloth.thickness for cloth in scene.cloths)
+            every[own] += step * away / np.maximum(size, 1e-30)
+    for own, start, end in zip(places, first[:-1], first[1:], strict=True):
+        own[:] = every[start:end]
+
+
+def _movable(cloth: Cloth) -> npt.NDArray[np.bool_]:
+    """(N,) all but what hard pins hold at the start."""
+    free, pins = np.ones(len(cloth.positions), bool), keyed.pins_at(cloth, 0.0)
+    if pins is not None:
+        free[pins.vertices[np.ones(len(pins.vertices), bool) if pins.weights is None else pins.weights >= 1.0]] = False
+    return free
+
+
+def _with(scene: Scene, places: list[Array]) -> Scene:
+    cloths = zip(scene.cloths, places, strict=True)
+    return replace(scene, cloths=tuple(replace(cloth, positions=own) for cloth, own in cloths))
