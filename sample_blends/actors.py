@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from math import sqrt
@@ -93,6 +93,29 @@ def add_panels(
     panels.taffeta.role = "CLOTH"
     panels.taffeta.cloth.preset = FABRIC
     return panels
+
+
+def add_garment(
+    name: str,
+    places: npt.NDArray[np.float64],
+    faces: Sequence[Sequence[int]],
+    material: bpy.types.Material,
+    *,
+    edges: Sequence[Sequence[int]] = (),
+    flat: npt.NDArray[np.float64] | None = None,
+) -> bpy.types.Object:
+    """A cloth of places (N, 3), m. edges: those without a face. flat: (N, 2) its UV map; without one, none."""
+    mesh = bpy.data.meshes.new(name)
+    faces = [list(map(int, face)) for face in faces]
+    mesh.from_pydata(places.tolist(), [list(map(int, edge)) for edge in edges], faces)
+    if flat is not None:
+        corners = np.concatenate(faces)
+        mesh.uv_layers.new(name="UVMap").uv.foreach_set("vector", flat[corners].astype(np.float32).ravel())
+    mesh.shade_smooth()
+    garment = _link(name, mesh, material)
+    garment.taffeta.role = "CLOTH"
+    garment.taffeta.cloth.preset = FABRIC
+    return garment
 
 
 #: Joints of the figure's right half by name: place and radii of the body there, m.
