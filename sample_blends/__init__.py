@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from importlib import import_module
 
-NAMES = ("drape_on_sphere", "flag_in_a_gust", "hanging_sheet", "moving_sphere", "pleated_skirt", "sewn_shirt")
+NAMES = (
+    "drape_on_sphere", "drawstring_waist", "flag_in_a_gust", "hanging_sheet", "jeans", "moving_sphere", "pleated_skirt",
+    "sewn_shirt",
+)  # fmt: skip
 
 
 def build(name: str, vertices: int) -> None:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .actors import add_figure, add_garment
 from .look import DYES, fabric
+from .rings import ellipse, hem_below, ring_faces
 from .studio import light_and_film
 
 FRAMES = 96
@@ -26,7 +27,7 @@ CELLS = 0.75  #: height of a face by its width
 
 def build(vertices: int) -> None:
     """Fill the empty session: the skirt has `vertices` or so."""
-    light_and_film(target=(0.0, 0.0, 0.85), distance=2.3, frames=FRAMES)
+    light_and_film((0.0, 0.0, 0.84), 2.0, FRAMES, film=(720, 600))
     figure = add_figure("Body")
     flank = max(2, round(sqrt(vertices / (2 * PLEATS) * np.mean(WIDTH) * CELLS / (HEIGHT[0] - HEIGHT[1]))))
     columns = 2 * PLEATS * flank
@@ -64,16 +65,6 @@ def pleated(share: npt.NDArray[np.float64], flank: int) -> npt.NDArray[np.float6
     return np.concatenate([plan, height[..., None]], axis=2)
 
 
-def ellipse(axes: npt.NDArray[np.float64], count: int) -> npt.NDArray[np.float64]:
-    """(R, count, 2) places as far apart along each of the ellipses with half axes (R, 2)."""
-    angle = np.linspace(0.0, tau, 721)
-    fine = axes[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
-    way = np.insert(np.cumsum(np.linalg.norm(np.diff(fine, axis=1), axis=2), axis=1), 0, 0.0, axis=1)
-    share = np.arange(count) / count
-    at = np.array([np.interp(share * row[-1], row, angle) for row in way])
-    return axes[:, None] * np.stack([np.cos(at), np.sin(at)], axis=2)
-
-
 def cone(worn: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """(rows, columns, 3) the same cloth before it was pleated: as long around, and as long from waist to hem."""
     rows, columns, _ = worn.shape
@@ -84,21 +75,6 @@ def cone(worn: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     plan = radius[:, None, None] * np.column_stack([np.cos(angle), np.sin(angle)])
     height = np.broadcast_to((HEIGHT[0] - fall)[:, None], (rows, columns))
     return np.concatenate([plan, height[..., None]], axis=2)
-
-
-def hem_below(share: npt.NDArray[np.float64], columns: int) -> npt.NDArray[np.float64]:
-    """(N, 2) a UV map whose border is the hem alone, so that the stripes of the cloth lie there."""
-    around = np.linspace(0.25, 0.75, columns, endpoint=False)
-    return np.stack([*np.broadcast_arrays(around, 0.5 * (1.0 - share))], axis=-1).reshape(-1, 2)
-
-
-def ring_faces(rows: int, columns: int) -> npt.NDArray[np.int32]:
-    """(F, 4) of a tube of rows × columns vertices from above down, seen from outside."""
-    here = np.arange(columns)
-    there = (here + 1) % columns
-    top = columns * np.arange(rows - 1)[:, None]
-    quads = np.stack([top + here, top + columns + here, top + columns + there, top + there], axis=-1)
-    return quads.reshape(-1, 4).astype(np.int32)
 
 
 def mark_pleats(skirt: bpy.types.Object, flank: int, columns: int) -> None:
