@@ -6,7 +6,8 @@ from __future__ import annotations
 from importlib import import_module
 
 NAMES = (
-    "cape", "drape_on_sphere", "flag_in_a_gust", "hanging_sheet", "moving_sphere", "sewn_shirt", "tablecloth_pull",
+    "cape", "drape_on_sphere", "drawstring_waist", "flag_in_a_gust", "hanging_sheet", "jeans", "moving_sphere",
+    "pleated_skirt", "sewn_shirt", "tablecloth_pull",
 )  # fmt: skip
 
 

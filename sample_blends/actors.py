@@ -116,6 +116,27 @@ def add_panels(
     return panels
 
 
+def add_garment(
+    name: str,
+    places: npt.NDArray[np.float64],
+    faces: npt.NDArray[np.integer],
+    material: bpy.types.Material,
+    *,
+    edges: npt.NDArray[np.integer] | None = None,
+    flat: npt.NDArray[np.float64] | None = None,
+) -> bpy.types.Object:
+    """A cloth of places (N, 3), m. faces: (F, 3) or (F, 4). edges: (E, 2) without a face. flat: (N, 2) its UV map."""
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(places.tolist(), [] if edges is None else edges.tolist(), faces.tolist())
+    if flat is not None:
+        mesh.uv_layers.new(name="UVMap").uv.foreach_set("vector", flat[faces.ravel()].astype(np.float32).ravel())
+    mesh.shade_smooth()
+    garment = _link(name, mesh, material)
+    garment.taffeta.role = "CLOTH"
+    garment.taffeta.cloth.preset = FABRIC
+    return garment
+
+
 #: Joints of the figure's right half by name: place and radii of the body there, m.
 JOINTS = {
     "hip": ((0.0, 0.0, 0.90), (0.155, 0.105)), "waist": ((0.0, 0.0, 1.05), (0.125, 0.09)),
@@ -130,8 +151,11 @@ TRUNK, ARM, LEG = ("hip", "waist", "chest", "collar", "neck", "head", "crown"), 
 )  # fmt: skip
 
 
-def add_figure(name: str) -> bpy.types.Object:
-    """A standing figure that looks along −y, its arms half raised: a skin around bones. Cloth collides with it."""
+def add_figure(name: str, stance: float = 0.0) -> bpy.types.Object:
+    """A standing figure that looks along −y, its arms half raised: a skin around bones. Cloth collides with it.
+
+    stance: by how much each foot stands farther out, m.
+    """
     places: list[tuple[float, float, float]] = []
     radii: list[tuple[float, float]] = []
     bones: list[tuple[int, int]] = []
@@ -143,7 +167,8 @@ def add_figure(name: str) -> bpy.types.Object:
                 continue
             (x, y, z), size = JOINTS[joint]
             number[joint, side] = len(places)
-            places.append((side * x, y, z))
+            out = stance * (1.0 - z / JOINTS["hip"][0][2]) if joint in LEG else 0.0
+            places.append((side * (x + out), y, z))
             radii.append(size)
         for chain in (("collar", *ARM), ("hip", *LEG), *([TRUNK] if side > 0.0 else [])):
             bones += [(number[a, side], number[b, side]) for a, b in pairwise(chain)]

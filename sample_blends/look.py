@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import bpy
 
 Colour = tuple[float, float, float]  #: linear RGB
@@ -19,6 +21,10 @@ DYES: tuple[tuple[Colour, Colour], ...] = (
     ((0.640, 0.570, 0.440), GROUND),
 )
 STRIPES = ((0.050, 0.062), (0.072, 0.078))  #: from … to, as fractions of the sheet's width from its hem
+INDIGO: Colour = (0.028, 0.055, 0.130)
+THREAD: Colour = (0.62, 0.29, 0.07)
+STITCHED = 0.05  #: m from a seam
+STITCHES = ((0.10, 0.16), (0.26, 0.32))  #: from … to, as fractions of that
 
 
 def fabric(ground: Colour = GROUND, stripe: Colour = STRIPE) -> bpy.types.Material:
@@ -34,7 +40,21 @@ def fabric(ground: Colour = GROUND, stripe: Colour = STRIPE) -> bpy.types.Materi
     ramp = nodes.new("ShaderNodeValToRGB")
     links.new(hem, ramp.inputs["Fac"])
     links.new(ramp.outputs["Color"], surface.inputs["Base Color"])
-    _paint_stripes(ramp.color_ramp, ground, stripe)
+    _paint_stripes(ramp.color_ramp, ground, stripe, STRIPES)
+    return material
+
+
+def denim() -> bpy.types.Material:
+    """Indigo twill, with stitches along the lines that the attribute Seam gives the distance from, m."""
+    material, nodes, links, surface = _surface("Denim", INDIGO)
+    surface.inputs["Roughness"].default_value = 0.9
+    surface.inputs["Sheen Weight"].default_value = 0.3
+    seam = nodes.new("ShaderNodeAttribute")
+    seam.attribute_name = "Seam"
+    ramp = nodes.new("ShaderNodeValToRGB")
+    links.new(_math(material, "MULTIPLY", seam.outputs["Fac"], 1.0 / STITCHED), ramp.inputs["Fac"])
+    links.new(ramp.outputs["Color"], surface.inputs["Base Color"])
+    _paint_stripes(ramp.color_ramp, INDIGO, THREAD, STITCHES)
     return material
 
 
@@ -82,11 +102,13 @@ def _math(
     return node.outputs[0]
 
 
-def _paint_stripes(ramp: bpy.types.ColorRamp, ground: Colour, stripe: Colour) -> None:
+def _paint_stripes(
+    ramp: bpy.types.ColorRamp, ground: Colour, stripe: Colour, stripes: Sequence[tuple[float, float]]
+) -> None:
     ramp.interpolation = "CONSTANT"
     first, last = ramp.elements
     first.color = last.color = (*ground, 1.0)
     last.position = 1.0
-    for start, end in STRIPES:
+    for start, end in stripes:
         ramp.elements.new(start).color = (*stripe, 1.0)
         ramp.elements.new(end).color = (*ground, 1.0)

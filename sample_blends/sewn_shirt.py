@@ -12,6 +12,7 @@ from mathutils import Vector
 from mathutils.geometry import delaunay_2d_cdt
 
 from .actors import add_figure, add_panels
+from .panels import filled
 from .studio import light_and_film
 
 FRAMES = 72
@@ -57,33 +58,10 @@ def panel(spacing: float) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32
     inner = right[:, 0] > 1e-9
     outline = np.concatenate([right, (right * [-1.0, 1.0])[inner][::-1]])
     flags = np.concatenate([flags, flags[inner][::-1]])
-    filled = _filled(outline, spacing)
-    every = [Vector(point) for point in np.concatenate([outline, filled]).tolist()]
+    inside = filled(outline, spacing, mirrored=True)
+    every = [Vector(point) for point in np.concatenate([outline, inside]).tolist()]
     rim = [(k, (k + 1) % len(outline)) for k in range(len(outline))]
     points, _, faces, origins, _, _ = delaunay_2d_cdt(every, rim, [], 1, 1e-6)
     assert len(points) == len(every)
     assert all(origin == [k] for k, origin in enumerate(origins))
     return np.array(points), np.array(faces, np.int32), np.flatnonzero(flags).astype(np.int32)
-
-
-def _filled(outline: npt.NDArray[np.float64], spacing: float) -> npt.NDArray[np.float64]:
-    """(K, 2) points of a triangular grid inside, none near the outline."""
-    low, high = outline.min(axis=0), outline.max(axis=0)
-    rows = np.arange(low[1] + 0.4 * spacing, high[1], spacing * sqrt(0.75))
-    columns = np.arange(0.5 * spacing, high[0], spacing)
-    grid = [
-        (sign * (x + 0.5 * spacing * (row % 2)), y)
-        for row, y in enumerate(rows)
-        for x in columns
-        for sign in (1.0, -1.0)
-    ]
-    points = np.array(grid)
-    start, end = outline, np.roll(outline, -1, axis=0)
-    way = end - start
-    along = ((points[:, None] - start) * way).sum(2) / (way**2).sum(1)
-    away = np.linalg.norm(points[:, None] - start - np.clip(along, 0.0, 1.0)[..., None] * way, axis=2).min(axis=1)
-    above = (start[:, 1] > points[:, None, 1]) != (end[:, 1] > points[:, None, 1])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        crossing = start[:, 0] + (points[:, None, 1] - start[:, 1]) / way[:, 1] * way[:, 0]
-    inside = (above & (points[:, None, 0] < crossing)).sum(axis=1) % 2 == 1
-    return points[inside & (away > 0.6 * spacing)]

@@ -93,7 +93,7 @@ def in_frame(vectors: Array, edge: Array, normal: Array) -> Array:
 def _turned(cloth: Cloth, folds: Folds, near: Neighbourhoods) -> Array:
     """(Q, 3, 3) the corners of each triangle that is seen, where the one that sees it has it, m."""
     angles = np.clip(folds.weights * cloth.fold_angle, -SHARPEST, SHARPEST)
-    first, last = (cloth.rest_positions[folds.ends[:, k]] for k in range(2))
+    first, last = cloth.rest_positions[np.sort(folds.ends, axis=1)].swapaxes(0, 1)  # as `turned` goes by them
     axes = unit(last - first)
     corners = cloth.rest_positions[cloth.triangles[near.other]].astype(np.float64)
     for crossed, turned in zip(near.crossed.T[::-1], near.turned.T[::-1], strict=True):

@@ -84,6 +84,14 @@ def test_a_sheet_takes_the_angle_of_its_crease():
     assert x[5, 5, 2] > x[0, 5, 2]  # a mountain, as seen from above
 
 
+def test_a_mountain_is_one_whichever_end_of_its_edges_comes_first():
+    cloth = flat_sheet([(0.06, 1.0), (0.14, -0.5)], 1.0)
+    turned = replace(cloth, folds=replace(cloth.folds, ends=cloth.folds.ends[:, ::-1].copy()))
+    expected, found = (assemble((item,), 1 / 192).bending.rest for item in (cloth, turned))
+    assert abs(expected).max() > 0.0
+    assert found == pytest.approx(expected, abs=1e-9)
+
+
 def test_a_key_folds_and_irons_flat_again():
     angle = np.concatenate([np.zeros(4), np.linspace(0.0, 1.2, 9), np.full(20, 1.2), np.linspace(1.2, 0.0, 9)])
     cloth = flat_sheet([(0.06, 1.0), (0.14, -1.0)], 0.0, keys={"fold_angle": angle})
