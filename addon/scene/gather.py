@@ -147,6 +147,9 @@ def _read(
             side.sewn = {group for item in simulated if (group := sewn_to.group_of(item, side.item))}
         colliders = [kind(body, settings, spool, positions_name(index)) for index, (kind, body) in enumerate(kinds)]
         blowing = [fields.FieldReader(item) for item in members(scene).fields if fields.acts(item)]
+        for item in scene.objects:
+            if item.taffeta.role != "NONE":
+                item.update_tag()  # else what a script has set lately may not reach the evaluated object
         for item in simulated:
             undo.enter_context(modifier.suspended(modifier.simulated(item)))
         for item in players:  # as it was baked, without what refines it for the picture

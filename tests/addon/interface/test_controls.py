@@ -14,9 +14,11 @@ from taffeta.addon import registration
 from taffeta.addon.scene import pin_properties, properties
 
 ROOT = Path(__file__).resolve().parents[3]
-PAGE, FROM_BLENDER = (
-    (ROOT / "docs" / "manual" / name).read_text(encoding="utf-8") for name in ("controls.md", "from_blender.md")
+CONTROLS, GARMENTS, FROM_BLENDER = (
+    (ROOT / "docs" / "manual" / f"{name}.md").read_text(encoding="utf-8")
+    for name in ("controls", "garments", "from_blender")
 )
+PAGE = CONTROLS + GARMENTS
 CODE = set(re.findall(r"`([^`]+)`", PAGE + FROM_BLENDER))
 ROWS = [[cell.strip().strip("*") for cell in line.strip("|").split("|")] for line in PAGE.splitlines()]
 PLACES = {

@@ -10,6 +10,7 @@ import pytest
 
 from taffeta.addon.command.line import _assignment
 from taffeta.addon.scene.assignment import AssignmentError, assign
+from taffeta.addon.scene.gather import gather
 
 
 @pytest.mark.parametrize(
@@ -113,3 +114,16 @@ def test_weights_a_collection_and_a_force_field_can_be_set(saved_scene):
     assert assign(saved_scene, "Cloth", "field_collection", "") is None
     with pytest.raises(AssignmentError, match="it is one of Fans, or empty"):
         assign(saved_scene, "Cloth", "field_collection", "Nowhere")
+
+
+def test_numbers_that_a_script_sets_after_a_file_was_opened_arrive(make_object, tmp_path):
+    """Nothing else would evaluate these anew: triangles, no modifiers, no keys."""
+    for name, role, height in (("Cloth", "CLOTH", 0.0), ("Floor", "COLLIDER", -1.0)):
+        make_object(name, [(0, 0, height), (1, 0, height), (0, 1, height)], [(0, 1, 2)], role)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.data.objects["Cloth"].taffeta.cloth.density = 0.75
+    bpy.data.objects["Floor"].taffeta.collider.friction = 0.875
+    scene = gather(bpy.context)
+    assert scene.cloths[0].material.density == 0.75
+    assert scene.colliders[0].friction == 0.875

@@ -108,7 +108,7 @@ def wound(surface: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def test_a_skirt_is_held_by_the_string_in_its_tunnel_once_its_pins_let_go(scene, tmp_path):
-    cloth, places = worn("drawstring_waist", 430, tmp_path, 72)
+    cloth, places = worn("drawstring_waist", 400, tmp_path, 66)
     string, height = np.unique(cloth.cords.ends), places[0, :, 2]
     tunnel = (height > LOWER[0] - 1e-4) & (height < UPPER[0] + 1e-4)
     walls = cloth.triangles[tunnel[cloth.triangles].all(axis=1)]
