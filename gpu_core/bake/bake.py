@@ -19,7 +19,8 @@ from ..files import job as job_folder
 from ..files.cache_writer import CacheWriter
 from ..files.disk import DiskError
 from ..files.lock import locked
-from ..scene.scene import BackendName, Scene
+from ..scene.scene import Scene
+from ..scene.settings import BackendName
 from .beginning import Beginning, beginning
 from .events import BakeEvent, Cancelled, Checked, Done, Frame, Start, Warn, Working
 from .extension import extended

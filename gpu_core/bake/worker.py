@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ..files.lock import CANCEL
-from ..scene.scene import BackendName
+from ..scene.settings import BackendName
 from ..simulator import SolverError
 from .bake import bake
 from .events import BakeEvent, Cancelled, Failed, to_json

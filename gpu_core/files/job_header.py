@@ -9,7 +9,8 @@ from typing import Any, get_args
 import numpy as np
 
 from ..scene.air import FieldWeights
-from ..scene.scene import Material, Settings, SolverName, SolverPreset
+from ..scene.scene import Material, Settings
+from ..scene.settings import SolverName, SolverPreset
 from ..scene.shape import Shape
 from .job_values import FIELD_ARRAYS, field_of, keys_of, number, restored, text, truth
 

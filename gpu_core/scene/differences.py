@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .air import WEIGHTS
-from .scene import MOST_FRAMES, PAINTABLE
+from .scene import PAINTABLE
+from .settings import MOST_FRAMES
 from .shape import Shape
 
 Values = Mapping[str, Any]

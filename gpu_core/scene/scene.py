@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,16 +21,11 @@ from .limits import require_number, require_numbers
 from .material import Material
 from .mesh import counted_edges, turned_edges
 from .pins import PinGroup, Pins
+from .settings import Settings
 from .shape import Shape
-
-SolverName = Literal["ndb", "pd_ipc"]
-SolverPreset = Literal["default", "subspace", "paper"]
-BackendName = Literal["auto", "cpu", "cuda"]
 
 FARTHEST = 1.0e6  #: m from the origin that a vertex may be; float32 tells 6 cm apart there
 JUMP = 100.0  #: m that a collider or pin may move in a frame: 2400 m/s at 24 fps, faster than any bullet
-MOST_FRAMES = 1048574  #: Blender's own
-MOST_STEPS = 10000  #: a frame: in a shorter step cloth at 1 m/s moves less than float32 resolves some metres away
 
 
 #: The numbers of a cloth that may differ from vertex to vertex: those of the material, its thickness, and its shape.
@@ -142,58 +136,6 @@ class Collider:
     @property
     def animated(self) -> bool:
         return self.positions.shape[0] > 1
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Time, space and method."""
-
-    frame_start: int = 1
-    frame_end: int = 48
-    fps: float = 24.0
-    step_rate: float = 192.0  #: solver steps per second of scene time; rounded to whole steps per frame
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: m/s²
-    time_scale: float = 1.0  #: seconds that pass for the cloth in a second of the animation
-    strict_start: bool = False  #: refuse a scene that starts with intersections instead of freeing those pairs
-    tolerance: float = 0.2  #: velocity below which a step counts as converged, m/s (docs/theory/ndb.md)
-    solver: SolverName = "ndb"
-    preset: SolverPreset = "default"
-    backend: BackendName = "auto"
-
-    @property
-    def frames(self) -> int:
-        return self.frame_end - self.frame_start + 1
-
-    @property
-    def steps_per_frame(self) -> int:
-        return max(1, round(self.step_rate / self.fps))
-
-    @property
-    def step(self) -> float:
-        """Length of one step h at time scale 1, s."""
-        return 1.0 / (self.fps * self.steps_per_frame)
-
-    def validate(self) -> None:
-        if self.frame_end < self.frame_start:
-            raise SceneError(
-                "Scene",
-                f"the frame range {self.frame_start}..{self.frame_end} is empty",
-                "Set the end frame to the start frame or later",
-            )
-        if self.frames > MOST_FRAMES:
-            problem = f"the frame range {self.frame_start}..{self.frame_end} has more than {MOST_FRAMES} frames"
-            raise SceneError("Scene", problem, "Set a shorter range")
-        if not (np.isfinite(self.fps) and self.fps > 0):
-            raise SceneError("Scene", f"fps is {self.fps}", "Set a frame rate above 0")
-        if not (np.isfinite(self.step_rate) and self.step_rate > 0):
-            raise SceneError("Scene", f"the step rate is {self.step_rate}", "Set a step rate above 0")
-        if self.step_rate / self.fps > MOST_STEPS:
-            problem = f"{self.step_rate:g} steps a second at {self.fps:g} fps are more than {MOST_STEPS} steps a frame"
-            raise SceneError("Scene", problem, "Lower the step rate")
-        if not (np.isfinite(self.tolerance) and self.tolerance > 0):
-            raise SceneError("Scene", f"the tolerance is {self.tolerance}", "Set a tolerance above 0 m/s")
-        for key in ("gravity", "time_scale"):
-            require_number("Scene", key, getattr(self, key))
 
 
 @dataclass(frozen=True)
