@@ -6,11 +6,9 @@ Runs in the calling process. Blender and the command line start it through `Bake
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing, nullcontext, suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +22,8 @@ from ..scene.settings import BackendName
 from .beginning import Beginning, beginning
 from .events import BakeEvent, Cancelled, Checked, Done, Frame, Start, Warn, Working
 from .extension import extended
-from .memory import peak_memory
+from .frame_report import warnings, with_memory
+from .preroll import first_frame
 from .process import BakeProcess
 
 if TYPE_CHECKING:
@@ -137,6 +136,14 @@ def _run(
     frames = writer.contents.frames
     asked = _Asked(cancelled, simulator.scene.settings.steps_per_frame, on_event)
 
+    def advance() -> FrameReport:
+        asked.begin(simulator.frame + 1)
+        if asked():
+            raise InterruptionError
+        report = simulator.advance_frame(asked)
+        report.seconds = max(report.seconds - asked.seconds, 0.0)
+        return report
+
     def record(report: dict[str, Any]) -> None:
         writer.append(simulator.frame, simulator.positions(), report)
         landed = simulator.frame - first + 1
@@ -148,15 +155,11 @@ def _run(
 
     try:
         if not done:
-            record({"frame": first, "seconds": 0.0})
+            record(first_frame(simulator, advance, on_event))
         while simulator.frame < last:
-            asked.begin(simulator.frame + 1)
-            if asked():
-                raise InterruptionError
-            report = simulator.advance_frame(asked)
-            report.seconds = max(report.seconds - asked.seconds, 0.0)
-            record({**report_values(report), "memory": peak_memory()})
-            for text in _warnings(report):
+            report = advance()
+            record(with_memory(report))
+            for text in warnings(report):
                 on_event(Warn(text))
         writer.mark("done")
     except InterruptionError:
@@ -196,21 +199,6 @@ class _Asked:
 def _tell(checker: FrameChecker, on_event: Callable[[BakeEvent], None], wait: float = 0.0) -> None:
     for line in checker.answers(wait):
         on_event(Checked(line))
-
-
-def _warnings(report: FrameReport) -> Iterator[str]:
-    if report.released:
-        text = f"Frame {report.frame}: no room was left between {', '.join(report.released)}"
-        yield f"{text}. There the cloth may be crossed until they part"
-    if report.faults:
-        text = f"Frame {report.frame}: {'; '.join(report.faults)} cross although nothing was released there"
-        yield f"{text}. This is a fault of Taffeta: please report the scene"
-
-
-def report_values(report: FrameReport) -> dict[str, Any]:
-    """The report as JSON values; JSON knows no infinity (the gap where nothing is near)."""
-    values = asdict(report)
-    return {key: None if isinstance(x, float) and not math.isfinite(x) else x for key, x in values.items()}
 
 
 __all__ = ["BakeProcess", "bake"]

@@ -16,7 +16,7 @@ from ..files.folder import BAKE_LOG, JOB
 from ..files.job import JobError
 from ..files.program import program
 from .certificate import certificate
-from .events import BakeEvent, Checked, Failed, Frame, Start, Warn, Working, to_json
+from .events import BakeEvent, Checked, Failed, Frame, Prerolled, Start, Warn, Working, to_json
 
 MANIFEST = Path(__file__).resolve().parents[2] / "blender_manifest.toml"
 MIB = 2**20
@@ -67,7 +67,8 @@ def heading(job: Path) -> Iterator[str]:
 def scene_lines(content: Mapping[str, Any]) -> Iterator[str]:
     """The scene that `job.describe` described, a line an object."""
     settings = content["settings"]
-    yield f"Frames {settings['frame_start']}–{settings['frame_end']} at {settings['fps']:g} fps"
+    preroll = f", after {settings['preroll']} of pre-roll" if settings.get("preroll") else ""
+    yield f"Frames {settings['frame_start']}–{settings['frame_end']} at {settings['fps']:g} fps{preroll}"
     yield "Settings: " + ", ".join(f"{name} {_number(value)}" for name, value in settings.items())
     for cloth in content["cloths"]:
         numbers = {**cloth["material"], "thickness": cloth["thickness"]}
@@ -81,6 +82,8 @@ def words(event: BakeEvent) -> str:
     match event:
         case Start():
             return f"start on {event.backend}: {event.device}"
+        case Prerolled():
+            return f"pre-roll {event.done} of {event.frames}: {statistics(event.report)}"
         case Frame():
             return f"frame {event.frame}: {statistics(event.report)}"
         case Checked():
@@ -113,7 +116,16 @@ def statistics(report: Mapping[str, Any]) -> str:
         texts.append(f"{report['unfinished_steps']} steps unfinished")
     if memory:
         texts.append(f"{memory / MIB:.0f} MiB")
-    return ", ".join(texts)
+    return ", ".join([*texts, *preroll_text(report)])
+
+
+def preroll_text(report: Mapping[str, Any]) -> list[str]:
+    """One text, in the first frame's report; none where no frame was before it."""
+    if "preroll" not in report:
+        return []
+    sums = report["preroll"]
+    unfinished = f", {sums['unfinished_steps']} of {sums['steps']} steps unfinished" if sums["unfinished_steps"] else ""
+    return [f"after a pre-roll of {sums['frames']} frames, {sums['seconds']:.2f} s{unfinished}"]
 
 
 def _number(value: Any) -> str:

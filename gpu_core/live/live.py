@@ -38,7 +38,7 @@ import numpy.typing as npt
 import scipy.sparse as sparse
 
 from ..backend import Backend, select
-from ..bake.bake import report_values
+from ..bake.frame_report import report_values
 from ..bake.worker import DONE, Messages, exit_code, failure
 from ..files import job
 from ..files.cache_writer import to_object

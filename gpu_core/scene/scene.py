@@ -43,8 +43,8 @@ class Painted:
     maximum: float  #: in the number's unit; may be less than the other value
 
 
-#: Numbers by name and frame: (K,), or (K, 3) of vectors. The first value is that of the first frame of the range, the
-#: last one stays. `keyed.py` has what they mean.
+#: Numbers by name and frame: (K,), or (K, 3) of vectors. The first value is that of the first frame that is
+#: simulated, the last one stays. `keyed.py` has what they mean.
 Keys = Mapping[str, Array]
 
 
@@ -169,7 +169,7 @@ class Scene:
         if self.threads is not None:
             _validate_threads(self.cloths, self.threads)
         for item in self.fields:
-            for problem, remedy in air.faults(item, self.settings.frames):
+            for problem, remedy in air.faults(item, len(self.settings.simulated)):
                 raise SceneError(item.name, problem, remedy)
         return self
 
@@ -232,10 +232,10 @@ def _validate_keys(name: str, keys: Keys, known: Sequence[str], settings: Settin
     for key, values in keys.items():
         if key not in known:
             raise SceneError(name, f"{key} has no keys", f"Key one of {', '.join(known)}")
-        if not 0 < len(values) <= settings.frames or values.shape[1:] != ((3,) if key == "gravity" else ()):
+        if not 0 < len(values) <= len(settings.simulated) or values.shape[1:] != ((3,) if key == "gravity" else ()):
             raise SceneError(name, f"the keys of {key} do not fit the frame range", "Export the scene again")
         for index, value in enumerate(values.tolist()):
-            require_number(name, key, value, f" at frame {settings.frame_start + index}")
+            require_number(name, key, value, f" at frame {settings.begins + index}")
 
 
 def _validate_painted(name: str, key: str, painted: Painted, vertices: int) -> None:
@@ -304,16 +304,17 @@ def _validate_ends(cloth: Cloth, ends: IntArray, what: str) -> None:
 
 
 def _require_frames(name: str, array: npt.NDArray[np.generic], settings: Settings, what: str) -> None:
-    if array.shape[0] not in (1, settings.frames):
+    frames = len(settings.simulated)
+    if array.shape[0] not in (1, frames):
         raise SceneError(
-            name, f"{what} cover {array.shape[0]} frames, the range has {settings.frames}", "Export the whole range"
+            name, f"{what} cover {array.shape[0]} frames, the range has {frames}", "Export the whole range"
         )
 
 
 def _require_motion(name: str, positions: npt.NDArray[np.floating], settings: Settings, what: str) -> None:
     """(F, P, 3): a frame at a time, for there may be more of them than fit into memory."""
     before = None
-    for frame, places in enumerate(positions, start=settings.frame_start):
+    for frame, places in enumerate(positions, start=settings.begins):
         _require_places(name, places, f"{what}", f" at frame {frame}")
         if before is not None and len(places):
             way = float(np.abs(places - before).max())

@@ -25,6 +25,7 @@ class Settings:
 
     frame_start: int = 1
     frame_end: int = 48
+    preroll: int = 0  #: frames that are simulated before the first one, and not stored
     fps: float = 24.0
     step_rate: float = 192.0  #: solver steps per second of scene time; rounded to whole steps per frame
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: m/s²
@@ -37,7 +38,18 @@ class Settings:
 
     @property
     def frames(self) -> int:
+        """Of the range, which are stored."""
         return self.frame_end - self.frame_start + 1
+
+    @property
+    def begins(self) -> int:
+        """The frame that the simulation begins with; arrays by frame and keys begin there."""
+        return self.frame_start - self.preroll
+
+    @property
+    def simulated(self) -> range:
+        """The frames of arrays and keys: those of the pre-roll, and those of the range."""
+        return range(self.begins, self.frame_end + 1)
 
     @property
     def steps_per_frame(self) -> int:
@@ -55,8 +67,10 @@ class Settings:
                 f"the frame range {self.frame_start}..{self.frame_end} is empty",
                 "Set the end frame to the start frame or later",
             )
-        if self.frames > MOST_FRAMES:
-            problem = f"the frame range {self.frame_start}..{self.frame_end} has more than {MOST_FRAMES} frames"
+        if self.preroll < 0:
+            raise SceneError("Scene", f"the pre-roll has {self.preroll} frames", "Set it to 0 or more")
+        if len(self.simulated) > MOST_FRAMES:
+            problem = f"the frame range {self.begins}..{self.frame_end} has more than {MOST_FRAMES} frames"
             raise SceneError("Scene", problem, "Set a shorter range")
         if not (np.isfinite(self.fps) and self.fps > 0):
             raise SceneError("Scene", f"fps is {self.fps}", "Set a frame rate above 0")
