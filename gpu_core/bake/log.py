@@ -15,7 +15,7 @@ from ..files import job as job_folder
 from ..files.folder import BAKE_LOG, JOB
 from ..files.job import JobError
 from ..files.program import program
-from .certificate import certificate
+from .certificate import certificate, preroll_text
 from .events import BakeEvent, Checked, Failed, Frame, Prerolled, Start, Warn, Working, to_json
 
 MANIFEST = Path(__file__).resolve().parents[2] / "blender_manifest.toml"
@@ -116,16 +116,9 @@ def statistics(report: Mapping[str, Any]) -> str:
         texts.append(f"{report['unfinished_steps']} steps unfinished")
     if memory:
         texts.append(f"{memory / MIB:.0f} MiB")
-    return ", ".join([*texts, *preroll_text(report)])
-
-
-def preroll_text(report: Mapping[str, Any]) -> list[str]:
-    """One text, in the first frame's report; none where no frame was before it."""
-    if "preroll" not in report:
-        return []
-    sums = report["preroll"]
-    unfinished = f", {sums['unfinished_steps']} of {sums['steps']} steps unfinished" if sums["unfinished_steps"] else ""
-    return [f"after a pre-roll of {sums['frames']} frames, {sums['seconds']:.2f} s{unfinished}"]
+    if rolled := preroll_text(report.get("preroll", {})):
+        texts.append(rolled)
+    return ", ".join(texts)
 
 
 def _number(value: Any) -> str:
