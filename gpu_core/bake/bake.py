@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import closing, nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from .beginning import Beginning, beginning
 from .events import BakeEvent, Cancelled, Checked, Done, Frame, Start, Warn, Working
 from .extension import extended
 from .frame_report import warnings, with_memory
-from .preroll import first_frame
+from .preroll import State, first_frame
 from .process import BakeProcess
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def bake(
                 checkpoint.save(cache, begin.done, scene.settings.frames, digest, begin.state)
             writer = _writer(scene, cache, device.name, begin)
         with closing(FrameChecker(job, cache, scene.settings.frame_start)) if check else nullcontext() as checker:
-            if not begin.complete and not _run(simulator, writer, checker, on_event, cancelled, begin.done):
+            if not begin.complete and not _run(simulator, writer, checker, on_event, cancelled, begin):
                 on_event(Cancelled())
                 return
             if checker is not None:
@@ -127,9 +128,9 @@ def _run(
     checker: FrameChecker | None,
     on_event: Callable[[BakeEvent], None],
     cancelled: Callable[[], bool],
-    done: int,
+    begin: Beginning,
 ) -> bool:
-    """From the simulator's frame to the last of the range; whether it got there. done: frames in the cache."""
+    """From the simulator's frame to the last of the range; whether it got there."""
     from ..simulator import InterruptionError
 
     first, last = writer.contents.frame_start, writer.contents.frame_end
@@ -144,18 +145,21 @@ def _run(
         report.seconds = max(report.seconds - asked.seconds, 0.0)
         return report
 
+    def save(done: int, state: State) -> None:
+        checkpoint.save(writer.folder, done, frames, writer.contents.digest, state)
+
     def record(report: dict[str, Any]) -> None:
         writer.append(simulator.frame, simulator.positions(), report)
         landed = simulator.frame - first + 1
-        checkpoint.save(writer.folder, landed, frames, writer.contents.digest, simulator.state())
+        save(landed, simulator.state())
         on_event(Frame(report, landed, frames))
         if checker is not None:
             checker.submit_until(simulator.frame)
             _tell(checker, on_event)
 
     try:
-        if not done:
-            record(first_frame(simulator, advance, on_event))
+        if not begin.done:
+            record(first_frame(simulator, advance, partial(save, 0), begin.state, on_event))
         while simulator.frame < last:
             report = advance()
             record(with_memory(report))

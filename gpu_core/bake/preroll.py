@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The frames before the range: simulated like any other, with the same guarantee, and not stored.
 
-A bake that is stopped among them begins anew: there is no frame yet to go on from.
+The state after each is saved as that after no frame, so a bake that is stopped among them goes on there too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from .events import BakeEvent, Prerolled, Warn
 from .frame_report import warnings, with_memory
@@ -15,32 +18,44 @@ from .frame_report import warnings, with_memory
 if TYPE_CHECKING:
     from ..simulator import FrameReport, Simulator
 
-SUMMED = ("seconds", "steps", "unfinished_steps", "strained_steps", "late_steps")
+SUMMED = {"seconds": float, "steps": int, "unfinished_steps": int, "strained_steps": int, "late_steps": int}
+SUMS = "preroll_sums"  #: beside the simulator's own state, in the order of SUMMED
+
+State = Mapping[str, npt.NDArray[Any]]
 
 
 def first_frame(
-    simulator: Simulator, advance: Callable[[], FrameReport], on_event: Callable[[BakeEvent], None]
+    simulator: Simulator,
+    advance: Callable[[], FrameReport],
+    save: Callable[[State], None],
+    state: State,
+    on_event: Callable[[BakeEvent], None],
 ) -> dict[str, Any]:
     """Bring the simulator to the first frame of the range; what frames.jsonl has of that one.
 
-    advance: the simulator by a frame. Where there was a pre-roll, `preroll` has its number of frames, and sums over
-    them.
+    Where there is a pre-roll, `preroll` has its number of frames, and sums over them.
+
+    Args:
+        advance: takes the simulator on by a frame.
+        save: puts a state into the cache folder.
+        state: what was saved there and is gone on from; nothing at the start.
     """
-    settings = simulator.scene.settings
-    reports: list[FrameReport] = []
-    crossing = simulator.crossings.count
+    settings, crossing = simulator.scene.settings, simulator.crossings.count
+    if not settings.preroll:
+        return {"frame": settings.frame_start, "seconds": 0.0}
+    sums = np.array(state.get(SUMS, np.zeros(len(SUMMED))))
     while simulator.frame < settings.frame_start:
         report = advance()
-        reports.append(report)
-        on_event(Prerolled(with_memory(report), len(reports), settings.preroll))
+        sums += [getattr(report, name) for name in SUMMED]
+        if simulator.frame < settings.frame_start:  # the next state is that after the first frame
+            save({**simulator.state(), SUMS: sums})
+        on_event(Prerolled(with_memory(report), simulator.frame - settings.begins, settings.preroll))
         for text in warnings(report):
             on_event(Warn(text))
-    if not reports:
-        return {"frame": settings.frame_start, "seconds": 0.0}
     if crossing:
         on_event(Warn(_after(simulator.crossings.count, settings.frame_start)))
-    sums = {name: sum(getattr(report, name) for report in reports) for name in SUMMED}
-    return {**with_memory(reports[-1]), "preroll": {"frames": len(reports), **sums}}
+    named = {name: kind(value) for (name, kind), value in zip(SUMMED.items(), sums, strict=True)}
+    return {**with_memory(report), "preroll": {"frames": settings.preroll, **named}}
 
 
 def _after(crossing: int, frame: int) -> str:

@@ -14,6 +14,7 @@ from taffeta.gpu_core.bake.extension import same_beginning
 from taffeta.gpu_core.bake.log import statistics
 from taffeta.gpu_core.files import handover, job, json_lines
 from taffeta.gpu_core.files.cache import CacheState, inspect, read_contents, read_frames
+from taffeta.gpu_core.files.errors import StaleError
 from taffeta.gpu_core.scene.differences import differences
 from taffeta.gpu_core.scene.pins import PinGroup, Pins
 from taffeta.gpu_core.scene.scene import Scene, SceneError, Settings
@@ -103,15 +104,27 @@ def test_a_bake_that_was_stopped_resumes_to_the_same_bits(whole, tmp_path, stop_
     done = sum(isinstance(event, Frame) for event in stopped)
     expected = (CacheState.PARTIAL, f"cancelled: {done} of {FRAMES} frames", done)
     assert inspect(tmp_path / "cache", job.digest(shifted())) == expected
+    assert len(cached(tmp_path)) == done
     resumed = run(shifted(), tmp_path, resume=True)
-    assert any(isinstance(event, Prerolled) for event in resumed) is (done == 0)
+    rolled = [[event.done for event in events if isinstance(event, Prerolled)] for events in (stopped, resumed)]
+    assert [count for counts in rolled for count in counts] == [1, 2, 3, 4]
     assert np.array_equal(cached(tmp_path), whole[PREROLL:])
+    first = json_lines.read(tmp_path / "cache" / "frames.jsonl")[0]
+    assert (first["preroll"]["frames"], first["preroll"]["steps"]) == (4, 32)
 
 
-def test_a_cancel_within_it_leaves_no_frame_that_plays(tmp_path):
+def test_a_state_within_it_that_is_damaged_or_of_another_scene_is_not_gone_on_from(whole, tmp_path):
     run(shifted(), tmp_path, stop_at=3)
-    assert len(cached(tmp_path)) == 0
-    assert list((tmp_path / "cache").glob("checkpoint*")) == []
+    (state,) = (tmp_path / "cache").glob("checkpoint*")
+    state.write_bytes(b"nothing")
+    events = run(shifted(), tmp_path, resume=True)
+    assert [event.done for event in events if isinstance(event, Prerolled)] == [1, 2, 3, 4]
+    assert np.array_equal(cached(tmp_path), whole[PREROLL:])
+    run(shifted(), tmp_path, stop_at=3)
+    scene = shifted()
+    longer = replace(scene, settings=replace(scene.settings, tolerance=0.1))
+    with pytest.raises(StaleError, match="has changed"):
+        run(longer, tmp_path, resume=True)
 
 
 def test_a_longer_range_goes_on_where_the_shorter_one_ended(whole, tmp_path):
