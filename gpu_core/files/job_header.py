@@ -53,5 +53,6 @@ def _require_settings(settings: Settings) -> None:
     named = ((settings.solver, SolverName), (settings.preset, SolverPreset))
     if any(name not in get_args(choices) for name, choices in named):
         raise ValueError("a name that nothing has")
-    if max(abs(settings.frame_start), abs(settings.frame_end)) >= 2**31 or len(settings.gravity) != 3:
+    frames = (settings.begins, settings.frame_start, settings.frame_end)
+    if max(map(abs, frames)) >= 2**31 or len(settings.gravity) != 3:
         raise ValueError("a frame that no file can name, or no vector")

@@ -69,7 +69,7 @@ class Settings:
             )
         if self.preroll < 0:
             raise SceneError("Scene", f"the pre-roll has {self.preroll} frames", "Set it to 0 or more")
-        if len(self.simulated) > MOST_FRAMES:
+        if self.frames + self.preroll > MOST_FRAMES:
             problem = f"the frame range {self.begins}..{self.frame_end} has more than {MOST_FRAMES} frames"
             raise SceneError("Scene", problem, "Set a shorter range")
         if not (np.isfinite(self.fps) and self.fps > 0):
