@@ -70,7 +70,7 @@ class SceneSpace:
     def __init__(self, scene: Scene, origin: Array | None = None, begins: float | None = None) -> None:
         """origin: (3,) of the solver's coordinates, m; None = the scene's own centre. begins: the frame that solvers
         are set up for; None = the first."""
-        self.begins = scene.settings.frame_start if begins is None else begins
+        self.begins = scene.settings.begins if begins is None else begins
         self.scene, self.centre = scene, centre(scene) if origin is None else origin
         self.names = [cloth.name for cloth in scene.cloths] + [collider.name for collider in scene.colliders]
         #: (objects,) whether each collides with itself; that colliders do not is the broad phase's
@@ -96,7 +96,7 @@ class SceneSpace:
         moving = any(collider.animated for collider in scene.colliders) or any(
             cloth.pin_groups or (cloth.pins is not None and len(cloth.pins.targets) > 1) for cloth in scene.cloths
         )
-        self._still: FloatArray | None = None if moving else self._goal(scene.settings.frame_start)
+        self._still: FloatArray | None = None if moving else self._goal(scene.settings.begins)
 
     def local(self, world: npt.NDArray[np.floating]) -> Array:
         return np.asarray(world - self.centre)
@@ -129,7 +129,7 @@ class SceneSpace:
 
     def moment(self, frame: float) -> Moment:
         """What the keys say at a frame of the range; the same object for as long as they say the same."""
-        scene, when = self.scene, frame - self.scene.settings.frame_start
+        scene, when = self.scene, frame - self.scene.settings.begins
         owners = [scene.keys, *(cloth.keys for cloth in scene.cloths), *(body.keys for body in scene.colliders)]
         values = [item for keys in owners for item in keyed.moment(keys, when).items()]
         groups = [group for cloth in scene.cloths for group in cloth.pin_groups]
@@ -165,7 +165,7 @@ class SceneSpace:
         return np.asarray(self.rest_length * (0.5 * (scale[a] + scale[b])))
 
     def _goal(self, frame: float) -> FloatArray:
-        at, goal = frame - self.scene.settings.frame_start, start_positions(self.scene)
+        at, goal = frame - self.scene.settings.begins, start_positions(self.scene)
         for cloth, offset in zip(self.scene.cloths, self.offsets, strict=False):
             pins = keyed.pins_at(cloth, at)
             if pins is not None:
@@ -203,7 +203,7 @@ class SceneSpace:
 
     def _warn_of_jumps(self) -> None:
         """Of what everything moves with, so a few vertices tell."""
-        first = self.scene.settings.frame_start
+        first = self.scene.settings.begins
         for name, frames in [
             *((collider.name, collider.positions) for collider in self.scene.colliders),
             *((cloth.name, pins.targets) for cloth in self.scene.cloths for pins in cloth.every_pins),

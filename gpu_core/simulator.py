@@ -78,7 +78,7 @@ class Simulator:
     ) -> None:
         """parameters: None = the scene's preset. cache: folder that keeps subspaces, or None. Raises SceneError."""
         self.scene, self.backend = scene.validate(), backend
-        self.frame = scene.settings.frame_start
+        self.frame = scene.settings.begins
         self._parameters, self._cache = parameters, cache
         brought: list[str] = []
         if scene.settings.resolve_start and not scene.settings.strict_start:
@@ -216,7 +216,7 @@ class Simulator:
         settings = self.scene.settings
         positions = sewing.apart(self.space.cloths(self._cloth().astype(np.float64)))
         if (held == sewing.done).all():
-            done = sewing.closing(positions, (self.frame - settings.frame_start) / settings.fps, forces)
+            done = sewing.closing(positions, (self.frame - settings.begins) / settings.fps, forces)
             done = sewing.clear(positions, done)
         else:
             done = sewing.parted(positions, held)
@@ -268,7 +268,7 @@ class Simulator:
             solver.hold(self._pulled[1], self.space.local(self._pulled[2]))
         solver.hold(pinned, goal[pinned, :3])
         settings = self.scene.settings
-        solver.sew((frame - settings.frame_start) / settings.fps)
+        solver.sew((frame - settings.begins) / settings.fps)
         if goal is not self._goal:  # where nothing moves it is the same, and nothing is uploaded
             self._goal, self._goal_there = goal, self.backend.array(goal)
         return self._goal_there

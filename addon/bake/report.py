@@ -10,7 +10,7 @@ from pathlib import Path
 
 import bpy
 
-from ...gpu_core.bake.certificate import summary
+from ...gpu_core.bake.certificate import preroll_text, summary
 from ...gpu_core.bake.log import scene_lines, statistics
 from ...gpu_core.files.folder import BAKE_LOG
 from ..cache import place, status
@@ -60,6 +60,8 @@ def _lines(scene: bpy.types.Scene, state: BakeState) -> Iterator[str]:
             yield from scene_lines(held.contents.scene)
         if held.certificates:
             yield f"Certificates: {summary(held.certificates)}"
+            if rolled := preroll_text(held.certificates[0].preroll):
+                yield f"Its first frame comes {rolled}"
         yield from _log(folder)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
-from ...gpu_core.bake.events import BakeEvent, Cancelled, Done, Failed, Frame, Start, Warn, Working
+from ...gpu_core.bake.events import BakeEvent, Cancelled, Done, Failed, Frame, Prerolled, Start, Warn, Working
 
 
 class Phase(Enum):
@@ -84,7 +84,7 @@ class BakeState:
     frames: int = 0
     backend: str = ""
     device: str = ""
-    working: str = ""  #: where a frame is that takes long
+    working: str = ""  #: where a frame is that takes long, or the pre-roll
     latest: Mapping[str, Any] = field(default_factory=dict)  #: what the solver reported of the last frame
     warnings: tuple[str, ...] = ()
     kind: str = ""  #: of the failure: see `Failed`
@@ -183,6 +183,10 @@ def _while_working(state: BakeState, event: Event) -> tuple[BakeState, Effects]:
         case Start():
             started = replace(state, backend=event.backend, device=event.device, frames=event.frames)
             return _unless_held(started), ()
+        case Prerolled():
+            working = f"frame {event.frame}: pre-roll {event.done} of {event.frames}"
+            share = event.done / event.frames
+            return _unless_held(replace(state, share=share, working=working, latest=event.report)), ()
         case Frame():
             return _land(state, event)
         case Working():

@@ -7,7 +7,7 @@ import sys
 from argparse import Namespace
 from typing import Any
 
-from ...gpu_core.bake.events import Frame, Working, to_json
+from ...gpu_core.bake.events import Frame, Prerolled, Working, to_json
 from ...gpu_core.bake.failure import kind_of
 from ...gpu_core.bake.process import BakeProcess
 from ...gpu_core.files import job
@@ -55,6 +55,9 @@ def _follow(process: BakeProcess, quiet: bool) -> list[dict[str, Any]]:
                 if isinstance(event, Frame):
                     reports.append(to_json(event))
                     tell_frame(reports[-1], quiet)
+                elif isinstance(event, Prerolled):
+                    text = f"frame {event.frame}: pre-roll {event.done} of {event.frames}"
+                    print(text, file=sys.stderr, flush=True)
                 elif isinstance(event, Working):
                     text = f"frame {event.frame}: step {event.step} of {event.steps}"
                     print(text, file=sys.stderr, flush=True)

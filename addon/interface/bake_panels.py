@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bpy
 
-from ...gpu_core.bake.certificate import Certificate
+from ...gpu_core.bake.certificate import Certificate, preroll_text
 from ...gpu_core.bake.log import MIB
 from ...gpu_core.files.cache import CacheState
 from ..bake import session
@@ -51,6 +51,10 @@ class TAFFETA_PT_frames(ClothPanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}  # what is wrong with one is in the Cache panel
 
     def draw(self, context: bpy.types.Context) -> None:
+        column, chosen = property_column(self), context.scene.taffeta
+        column.prop(chosen, "preroll")
+        if chosen.preroll:
+            column.prop(chosen, "preroll_from", text="From")
         draw_frames(self.layout, context, context.object)
 
 
@@ -220,6 +224,8 @@ def _draw_certificate(layout: bpy.types.UILayout, context: bpy.types.Context, en
     layout.label(text=f"Frame {entry.frame}: {verdict}", icon=icon)
     steps = f", {entry.unfinished_steps} of {entry.steps} steps unfinished" if entry.unfinished_steps else ""
     layout.label(text=f"Largest stretch {entry.largest_stretch:.3f}{steps}", icon="BLANK1")
+    if rolled := preroll_text(entry.preroll):
+        message(layout, context, rolled.capitalize(), "BLANK1")
     for text in entry.findings:
         message(layout, context, text, "BLANK1")
 

@@ -111,7 +111,7 @@ class Live:
     def _read(self, scene: bpy.types.Scene) -> None:
         """Put the job where the worker looks for it, and the timeline where it begins."""
         first, chosen = scene.frame_start, scene.taffeta
-        present, gathered = members(scene), gather(bpy.context, (first, first))
+        present, gathered = members(scene), gather(bpy.context, (first, first), with_preroll=False)
         settings = replace(
             gathered.settings,
             step_rate=gathered.settings.fps * chosen.live_steps,

@@ -12,7 +12,7 @@ import bpy
 from .fields import has_field
 from .sampled import number
 
-SCENE = "scene"  #: in place of an object's name
+SCENE = ("scene", "scene.taffeta")  #: in place of an object's name; the second as in the manual's lists
 THINGS = {"Collection": "collections", "Object": "objects"}  #: that a property may name, and where they are
 PINS = re.compile(r"(?P<owner>.+)\.pins\[(?P<index>\d+)\]")
 SWITCHES = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
@@ -48,7 +48,7 @@ def assign(scene: bpy.types.Scene, owner: str, name: str, text: str) -> Any:
 
 
 def _groups(scene: bpy.types.Scene, owner: str) -> list[bpy.types.bpy_struct]:
-    if owner == SCENE:
+    if owner in SCENE:
         return [scene.taffeta]
     item, of_pins = scene.objects.get(owner), PINS.fullmatch(owner)
     if item is None and of_pins:
@@ -84,6 +84,8 @@ def _value(entry: bpy.types.Property, text: str) -> Any:
     match entry.type:
         case "FLOAT":
             return _within(entry, _number(text))
+        case "INT":
+            return int(_within(entry, _whole(text)))
         case "BOOLEAN":
             if text.lower() not in SWITCHES:
                 raise ValueError(f"it is one of {', '.join(SWITCHES)}")
@@ -111,6 +113,13 @@ def _number(text: str) -> float:
     if not math.isfinite(value):
         raise ValueError("it is a finite number")
     return value
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError("it is a whole number") from None
 
 
 def _within(entry: bpy.types.Property, value: float) -> float:

@@ -19,6 +19,7 @@ from . import (
     painted,
     pattern,
     pin_properties,
+    preroll,
     rest_key,
     retiming,
     sewn_to,
@@ -72,6 +73,8 @@ def _of_scene(scene: bpy.types.Scene, present: Members) -> Iterator[Trouble]:
     first, last = retiming.frame_range(scene)
     if last <= first:
         yield Trouble(scene.name, "the frame range has no motion")
+    if preroll.morphs(scene, scene.taffeta.preroll) and not preroll.posed(bpy.data.armatures):
+        yield Trouble(scene.name, "no armature leaves its rest pose: the pre-roll is as from Still", notice=True)
     if not scene.use_gravity:
         yield Trouble(scene.name, "gravity is switched off", "GRAVITY")
     if present.cloths and not present.bodies and not any(_is_held(cloth) for cloth in present.cloths):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Blender scene to `gpu_core.scene.scene.Scene`: evaluated meshes, world space, SI units.
 
-A cloth is the mesh as it is just above our Mesh Cache modifier, at the first frame; a collider is the mesh as Blender
-shows it at each frame. Properties of ours are SI at any unit scale; lengths of the scene follow its unit scale.
+A cloth is the mesh as it is just above our Mesh Cache modifier, where the bake begins; a collider is the mesh as
+Blender shows it at each frame. Properties of ours are SI at any unit scale; lengths of the scene follow its unit scale.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from ...gpu_core.files.frame_spool import FrameSpool
+from ...gpu_core.files.frame_spool import FrameSeries, FrameSpool
 from ...gpu_core.files.job import positions_name
 from ...gpu_core.files.job_values import acting, plain
 from ...gpu_core.scene.air import WEIGHTS, FieldWeights
 from ...gpu_core.scene.differences import flat
 from ...gpu_core.scene.scene import Scene, Settings
-from . import fields, keyed, keys, modifier, painted, pin_properties, retiming, sewn_to
+from . import fields, keyed, keys, modifier, painted, pin_properties, preroll, retiming, sewn_to
 from .bodies import Body, bodies, carries
+from .morph import Begin, Morph
 from .reader import ClothReader, ColliderReader, PlayedReader, Reader, material, shape
 from .render_settings import as_rendered
 from .sampled import CORDS, FOLDS, SEAMS, SURFACE, Samples, gravity, number, of_cloth
@@ -69,6 +70,7 @@ def gather(
     simulated: Sequence[bpy.types.Object] | None = None,
     played: Collection[str] | None = None,
     into: FrameSpool | None = None,
+    with_preroll: bool = True,
 ) -> Scene:
     """Read the whole scene at once.
 
@@ -79,12 +81,13 @@ def gather(
         played: names of the others that may act as colliders; None: all of them.
         into: takes the frames, as a `JobWriter` does, which can commit afterwards; it is closed where reading fails.
             None: what is large lies in Blender's temporary folder for as long as the scene is in use.
+        with_preroll: read the frames of the pre-roll too, and let the scene begin there.
 
     Raises:
         SceneError: names the object and the remedy.
         DiskError: the frames of what moves cannot be written, or do not fit.
     """
-    steps = gather_by_frame(context, frames, simulated, played, into)
+    steps = gather_by_frame(context, frames, simulated, played, into, with_preroll)
     while True:
         try:
             next(steps)
@@ -98,6 +101,7 @@ def gather_by_frame(
     simulated: Sequence[bpy.types.Object] | None = None,
     played: Collection[str] | None = None,
     into: FrameSpool | None = None,
+    with_preroll: bool = True,
 ) -> Generator[float, None, Scene]:
     """Read one frame at each `next`, which gives the share done in 0..1; the return value is the Scene.
 
@@ -107,7 +111,7 @@ def gather_by_frame(
     """
     spool = into or FrameSpool(Path(bpy.app.tempdir))
     try:
-        scene = yield from _read(context, frames, simulated, played, spool)
+        scene = yield from _read(context, frames, simulated, played, spool, with_preroll)
         spool.seal(scene)
         while not spool.is_done(LOOK):
             yield 1.0
@@ -125,12 +129,15 @@ def _read(
     simulated: Sequence[bpy.types.Object] | None,
     played: Collection[str] | None,
     spool: FrameSpool,
+    with_preroll: bool,
 ) -> Generator[float, None, Scene]:
     """The scene, not validated yet; see `gather_by_frame`."""
     scene = context.scene
     settings = gather_settings(scene, frames)
+    if not with_preroll:
+        settings = replace(settings, preroll=0)
     settings.validate()
-    cloth_keys = keys.assign(cloth_objects(scene))
+    cloth_keys, begin = keys.assign(cloth_objects(scene)), _series(scene, settings, spool)
     with ExitStack() as undo:
         undo.enter_context(_current_frame_kept(scene))
         undo.enter_context(retiming.unstretched(scene))
@@ -138,14 +145,14 @@ def _read(
         players = [item for item in cloth_objects(scene) if item not in simulated and modifier.find(item)]
         if played is not None:
             players = [item for item in players if item.name in played]
-        cloths = [ClothReader(item, settings, spool, cloth_keys[item.name_full]) for item in simulated]
+        cloths = [ClothReader(item, settings, begin, cloth_keys[item.name_full]) for item in simulated]
         kinds = [
             *((ColliderReader, body) for body in members(scene).bodies),
             *((PlayedReader, Body(item)) for item in players),
         ]
         for side in cloths:
             side.sewn = {group for item in simulated if (group := sewn_to.group_of(item, side.item))}
-        colliders = [kind(body, settings, spool, positions_name(index)) for index, (kind, body) in enumerate(kinds)]
+        colliders = [kind(body, settings, begin, positions_name(index)) for index, (kind, body) in enumerate(kinds)]
         blowing = [fields.FieldReader(item) for item in members(scene).fields if fields.acts(item)]
         for item in scene.objects:
             if item.taffeta.role != "NONE":
@@ -158,14 +165,14 @@ def _read(
             undo.enter_context(as_rendered(scene, [body.item for body in members(scene).bodies]))
         readers: list[Reader | fields.FieldReader] = [*cloths, *colliders, *blowing]
         samples = Samples(("gravity", "time_scale"))
-        for frame in range(settings.frame_start, settings.frame_end + 1):
-            scene.frame_set(frame)
-            samples.add([gravity(scene), number(scene.taffeta.time_scale)])
-            for reader in readers:
-                reader.read(context.evaluated_depsgraph_get(), frame)
-            yield (frame - settings.frame_start + 1) / settings.frames
+        for count, frame in enumerate(settings.simulated, start=1):
+            with preroll.shown(scene, settings, frame):
+                samples.add([gravity(scene), number(scene.taffeta.time_scale)])
+                for reader in readers:
+                    reader.read(context.evaluated_depsgraph_get(), frame)
+            yield count / len(settings.simulated)
             while not spool.has_room(LOOK):
-                yield (frame - settings.frame_start + 1) / settings.frames
+                yield count / len(settings.simulated)
     while not spool.is_done(LOOK):
         yield 1.0
     blown = [reader.item for reader in blowing]
@@ -181,12 +188,23 @@ def _read(
     )
 
 
+def _series(scene: bpy.types.Scene, settings: Settings, spool: FrameSpool) -> Begin:
+    """What begins the series that the readers fill."""
+
+    def begin(file: str = "") -> FrameSeries | Morph:
+        series = spool.begin(len(settings.simulated), file)
+        return Morph(series, settings.preroll) if preroll.morphs(scene, settings.preroll) else series
+
+    return begin
+
+
 def gather_settings(scene: bpy.types.Scene, frames: FrameRange | None = None) -> Settings:
     chosen = scene.taffeta
     first, last = frames or retiming.frame_range(scene)
     return Settings(
         frame_start=first,
         frame_end=last,
+        preroll=chosen.preroll,
         fps=scene.render.fps / scene.render.fps_base,
         step_rate=number(chosen.step_rate),
         gravity=gravity(scene),
@@ -221,7 +239,7 @@ def gather_numbers(
     items = [item for item in present.cloths if assigned[item.name_full] in simulated]
     players = [item for item in present.cloths if item.name in played and item not in items]
     settings, blown = gather_settings(scene, frames), [item for item in present.fields if fields.acts(item)]
-    over = range(settings.frame_start, settings.frame_end + 1)
+    over = [preroll.source(scene, settings, frame) for frame in settings.simulated]
     known = {(kind, entry.get("key", entry["name"])): entry for kind in KINDS for entry in (held or {}).get(kind, ())}
 
     def of_cloth_now(item: bpy.types.Object) -> dict[str, Any]:
@@ -266,7 +284,7 @@ def gather_numbers(
     }
 
 
-def _pin_groups(item: bpy.types.Object, over: range, held: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _pin_groups(item: bpy.types.Object, over: Sequence[int], held: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """As `job.describe` says it."""
     said = []
     for count, (index, pins) in enumerate(pin_properties.chosen(item)):

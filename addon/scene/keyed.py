@@ -21,7 +21,9 @@ GRAVITY = "gravity"
 Numbers = tuple[dict[str, Any], dict[str, dict[str, Any]]]  #: values at the first frame, and what changes
 
 
-def numbers(item: bpy.types.Object, part: str, names: Sequence[str], frames: range, held: Mapping[str, Any]) -> Numbers:
+def numbers(
+    item: bpy.types.Object, part: str, names: Sequence[str], frames: Sequence[int], held: Mapping[str, Any]
+) -> Numbers:
     """Numbers at the first of the frames, and {"keys": …} as `job.describe` has it. part: whose, `cloth`, `collider` or
     `cloth.pins[0]`.
 
@@ -44,7 +46,7 @@ def numbers(item: bpy.types.Object, part: str, names: Sequence[str], frames: ran
     return _split(series)
 
 
-def field_numbers(item: bpy.types.Object, frames: range, held: Mapping[str, Any]) -> Numbers:
+def field_numbers(item: bpy.types.Object, frames: Sequence[int], held: Mapping[str, Any]) -> Numbers:
     """The same of a force field."""
     own, metre = item.field, bpy.context.scene.unit_settings.scale_length
     paths = _animated(item.animation_data) if item.animation_data is not None else {}
@@ -62,7 +64,7 @@ def field_numbers(item: bpy.types.Object, frames: range, held: Mapping[str, Any]
     return _split(series)
 
 
-def scene_numbers(scene: bpy.types.Scene, frames: range, held: Mapping[str, Any]) -> Numbers:
+def scene_numbers(scene: bpy.types.Scene, frames: Sequence[int], held: Mapping[str, Any]) -> Numbers:
     """The same of gravity and the time scale."""
     animation, now = scene.animation_data, {GRAVITY: gravity(scene), "time_scale": number(scene.taffeta.time_scale)}
     paths = _animated(animation) if animation is not None else {}
@@ -134,7 +136,7 @@ def _animated(animation: bpy.types.AnimData) -> dict[str, list[bpy.types.FCurve]
     return paths | {curve.data_path: None for curve in elsewhere}
 
 
-def _evaluated(group: bpy.types.PropertyGroup, alias: str, curve: bpy.types.FCurve, frames: range) -> Any:
+def _evaluated(group: bpy.types.PropertyGroup, alias: str, curve: bpy.types.FCurve, frames: Sequence[int]) -> Any:
     """(F,) what the curve makes of the number that this property shows."""
     properties = group.bl_rna.properties
     name, factor = SHOWN.get(alias, (alias, lambda: 1.0))
@@ -145,7 +147,7 @@ def _evaluated(group: bpy.types.PropertyGroup, alias: str, curve: bpy.types.FCur
     return _numbers(values)
 
 
-def _gravity(scene: bpy.types.Scene, curves: Sequence[bpy.types.FCurve], frames: range) -> Any:
+def _gravity(scene: bpy.types.Scene, curves: Sequence[bpy.types.FCurve], frames: Sequence[int]) -> Any:
     """(F, 3) m/s²"""
     values = np.tile(np.array(gravity(scene)), (len(frames), 1))
     for curve in curves:

@@ -14,18 +14,19 @@ from . import mesh as mesh_arrays
 from . import pin_properties
 from .carrier import Carrier, carrier_of
 from .evaluated import to_world
+from .morph import Morph
 from .painted import Weights
 
 
 class PinReader:
-    """Reads the pins of one group at each frame of the range, first frame first.
+    """Reads the pins of one group at each frame that is simulated, first frame first.
 
     Raises:
         SceneError: from every method, naming the object and the remedy.
     """
 
     def __init__(
-        self, item: bpy.types.Object, group: str, target: bpy.types.Object | None, frames: FrameSeries
+        self, item: bpy.types.Object, group: str, target: bpy.types.Object | None, frames: FrameSeries | Morph
     ) -> None:
         """target: what carries them; None: they follow the mesh of the cloth itself. frames: takes their targets."""
         self.item, self.group, self.target = item, group, target

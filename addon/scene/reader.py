@@ -9,7 +9,6 @@ from collections.abc import Mapping
 import bpy
 import numpy as np
 
-from ...gpu_core.files.frame_spool import FrameSeries, FrameSpool
 from ...gpu_core.scene.air import WEIGHTS, FieldWeights
 from ...gpu_core.scene.arrays import Array, IntArray
 from ...gpu_core.scene.mesh import edge_lengths
@@ -22,40 +21,39 @@ from . import mesh as mesh_arrays
 from .bodies import Body
 from .cuts import Cuts
 from .evaluated import evaluated_mesh, require_enabled, to_world
+from .morph import Begin
 from .painted import PAINTED, Weights
 from .pin_reader import PinReader
 from .sampled import CORDS, FOLDS, SEAMS, SURFACE, Samples, number, of_cloth
 
 
 class Reader(ABC):
-    """Reads the same object at each frame of the range, first frame first; `finish` gives what `Scene` wants.
+    """Reads the same object at each frame that is simulated, first frame first; `finish` gives what `Scene` wants.
 
     Raises:
         SceneError: from every method, naming the object and the remedy.
     """
 
-    def __init__(self, body: Body, settings: Settings, spool: FrameSpool) -> None:
-        """spool: takes the frames; `finish` wants it to be done."""
+    def __init__(self, body: Body, settings: Settings) -> None:
         self.body = body
         self.item = item = body.item
         self.settings = settings
-        self.spool = spool
         _require_mesh(item)
 
     def read(self, depsgraph: bpy.types.Depsgraph, frame: int) -> None:
-        if frame == self.settings.frame_start:
+        if frame == self.settings.begins:
             if not self.body.carriers:
                 require_enabled(self.item, depsgraph.view_layer.layer_collection)
             self._prepare(depsgraph, frame)
         with evaluated_mesh(self.body, depsgraph, frame) as (mesh, matrix):
-            if frame == self.settings.frame_start:
+            if frame == self.settings.begins:
                 self.vertices = len(mesh.vertices)
                 self._read_start(mesh, matrix, depsgraph)
             if len(mesh.vertices) != self.vertices:
                 raise SceneError(
                     self.body.name,
                     f"the mesh has {len(mesh.vertices)} vertices at frame {frame} but {self.vertices} at frame "
-                    f"{self.settings.frame_start}",
+                    f"{self.settings.begins}",
                     "Remove the modifier or the animation that changes the number of vertices",
                 )
             self._read_frame(mesh, matrix, depsgraph)
@@ -74,8 +72,9 @@ class Reader(ABC):
 
 
 class ClothReader(Reader):
-    def __init__(self, item: bpy.types.Object, settings: Settings, spool: FrameSpool, key: str) -> None:
-        super().__init__(Body(item), settings, spool)
+    def __init__(self, item: bpy.types.Object, settings: Settings, begin: Begin, key: str) -> None:
+        """begin: series that take the frames; `finish` wants them to be done."""
+        super().__init__(Body(item), settings)
         if item.library is not None:
             raise SceneError(
                 item.name,
@@ -83,15 +82,15 @@ class ClothReader(Reader):
                 "Make it an override: Object > Library Override > Make",
             )
         self.key = key
-        self.world_to_object = spool.begin(settings.frames)
+        self.world_to_object = begin()
         self._cut: tuple[IntArray, Array | None, Array | None] | None = None
         self.numbers = Samples(of_cloth(item))
         self.sewn: set[str] = set()  #: groups of its vertices that seams to other objects are of
         self.ends: dict[str, sewn_to.Ends] = {}
         own = item.taffeta.cloth.pin_group
-        self.pins = PinReader(item, own, None, spool.begin(settings.frames)) if own else None
+        self.pins = PinReader(item, own, None, begin()) if own else None
         self.pin_groups = [
-            (index, PinReader(item, pins.group, pins.target, spool.begin(settings.frames)), Samples(("strength",)))
+            (index, PinReader(item, pins.group, pins.target, begin()), Samples(("strength",)))
             for index, pins in pin_properties.chosen(item)
         ]
 
@@ -153,7 +152,7 @@ class ClothReader(Reader):
 
     def _rest_of(self, other: bpy.types.Object, vertices: int, depsgraph: bpy.types.Depsgraph) -> Array:
         _require_mesh(other)
-        with evaluated_mesh(Body(other), depsgraph, self.settings.frame_start) as (mesh, matrix):
+        with evaluated_mesh(Body(other), depsgraph, self.settings.begins) as (mesh, matrix):
             points = mesh_arrays.positions(mesh)
         if len(points) != vertices:
             problem = f"its rest object {other.name} has {len(points)} vertices, the mesh {vertices}"
@@ -205,10 +204,10 @@ class ClothReader(Reader):
 
 
 class ColliderReader(Reader):
-    def __init__(self, body: Body, settings: Settings, spool: FrameSpool, file: str) -> None:
-        """file: the name of the one for all its frames."""
-        super().__init__(body, settings, spool)
-        self.positions: FrameSeries = spool.begin(settings.frames, file)
+    def __init__(self, body: Body, settings: Settings, begin: Begin, file: str) -> None:
+        """begin: as of a cloth. file: the name of the one for all its frames."""
+        super().__init__(body, settings)
+        self.positions = begin(file)
         self.numbers = Samples(SURFACE)
 
     def _surface(self, depsgraph: bpy.types.Depsgraph) -> bpy.types.PropertyGroup:

@@ -118,9 +118,34 @@ class SceneProperties(bpy.types.PropertyGroup):
         default=True,
         options=UNKEYED,
     )
+    preroll: IntProperty(
+        name="Pre-Roll",
+        description="So many frames are simulated before the first one and not stored: the cloth settles, or comes "
+        "along from a rest pose. Live does without them",
+        default=Settings.preroll,
+        min=0,
+        max=10000,
+        soft_max=100,
+        options=UNKEYED,
+    )
+    preroll_from: EnumProperty(
+        name="Pre-Roll From",
+        description="What bodies and pins do in the frames of the pre-roll",
+        items=(
+            ("ANIMATION", "Animation", "What the frames before the first one show: a pose that was keyed there"),
+            (
+                "REST_POSE",
+                "Rest Pose",
+                "Armatures begin in rest position, and all vertices go straight from there to the first frame",
+            ),
+            ("STILL", "Still", "They stand as in the first frame, and the cloth settles"),
+        ),
+        default="ANIMATION",
+        options=UNKEYED,
+    )
     strict_start: BoolProperty(
         name="Refuse Tangled Start",
-        description="Refuse to bake when meshes intersect at the start frame, instead of freeing those places "
+        description="Refuse to bake when meshes intersect where the bake begins, instead of freeing those places "
         "until they have separated",
         default=Settings.strict_start,
         options=UNKEYED,

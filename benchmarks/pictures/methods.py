@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from ...gpu_core.scene.scene import SolverPreset
+from ...gpu_core.scene.settings import SolverPreset
 from ..speed.scenes import built
 from .part import Part, Picture, beside
 from .run import run

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...gpu_core.scene import fabrics
-from ...gpu_core.scene.scene import Cloth, Collider, Material, Pins, Scene, Settings, SolverPreset
+from ...gpu_core.scene.scene import Cloth, Collider, Material, Pins, Scene, Settings
+from ...gpu_core.scene.settings import SolverPreset
 from ..stress.shapes import lathe, rotation, sheet, sphere
 
 COTTON = fabrics.COTTON.material

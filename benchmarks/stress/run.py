@@ -12,7 +12,8 @@ import numpy as np
 from ...gpu_core.backend import select
 from ...gpu_core.check.scene_check import Finding
 from ...gpu_core.scene.arrays import Array
-from ...gpu_core.scene.scene import Scene, SolverPreset
+from ...gpu_core.scene.scene import Scene
+from ...gpu_core.scene.settings import SolverPreset
 from ...gpu_core.simulator import FrameReport, Simulator, SolverError
 from ...gpu_core.solvers.parameters import NdbParameters
 from .check import Verdict, verdict

@@ -6,11 +6,10 @@ Runs in the calling process. Blender and the command line start it through `Bake
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing, nullcontext, suppress
-from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +18,13 @@ from ..files import job as job_folder
 from ..files.cache_writer import CacheWriter
 from ..files.disk import DiskError
 from ..files.lock import locked
-from ..scene.scene import BackendName, Scene
+from ..scene.scene import Scene
+from ..scene.settings import BackendName
 from .beginning import Beginning, beginning
 from .events import BakeEvent, Cancelled, Checked, Done, Frame, Start, Warn, Working
 from .extension import extended
-from .memory import peak_memory
+from .frame_report import warnings, with_memory
+from .preroll import State, first_frame
 from .process import BakeProcess
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def bake(
                 checkpoint.save(cache, begin.done, scene.settings.frames, digest, begin.state)
             writer = _writer(scene, cache, device.name, begin)
         with closing(FrameChecker(job, cache, scene.settings.frame_start)) if check else nullcontext() as checker:
-            if not begin.complete and not _run(simulator, writer, checker, on_event, cancelled, begin.done):
+            if not begin.complete and not _run(simulator, writer, checker, on_event, cancelled, begin):
                 on_event(Cancelled())
                 return
             if checker is not None:
@@ -127,35 +128,42 @@ def _run(
     checker: FrameChecker | None,
     on_event: Callable[[BakeEvent], None],
     cancelled: Callable[[], bool],
-    done: int,
+    begin: Beginning,
 ) -> bool:
-    """From the simulator's frame to the last of the range; whether it got there. done: frames in the cache."""
+    """From the simulator's frame to the last of the range; whether it got there."""
     from ..simulator import InterruptionError
 
     first, last = writer.contents.frame_start, writer.contents.frame_end
     frames = writer.contents.frames
     asked = _Asked(cancelled, simulator.scene.settings.steps_per_frame, on_event)
 
+    def advance() -> FrameReport:
+        asked.begin(simulator.frame + 1)
+        if asked():
+            raise InterruptionError
+        report = simulator.advance_frame(asked)
+        report.seconds = max(report.seconds - asked.seconds, 0.0)
+        return report
+
+    def save(done: int, state: State) -> None:
+        checkpoint.save(writer.folder, done, frames, writer.contents.digest, state)
+
     def record(report: dict[str, Any]) -> None:
         writer.append(simulator.frame, simulator.positions(), report)
         landed = simulator.frame - first + 1
-        checkpoint.save(writer.folder, landed, frames, writer.contents.digest, simulator.state())
+        save(landed, simulator.state())
         on_event(Frame(report, landed, frames))
         if checker is not None:
             checker.submit_until(simulator.frame)
             _tell(checker, on_event)
 
     try:
-        if not done:
-            record({"frame": first, "seconds": 0.0})
+        if not begin.done:
+            record(first_frame(simulator, advance, partial(save, 0), begin.state, on_event))
         while simulator.frame < last:
-            asked.begin(simulator.frame + 1)
-            if asked():
-                raise InterruptionError
-            report = simulator.advance_frame(asked)
-            report.seconds = max(report.seconds - asked.seconds, 0.0)
-            record({**report_values(report), "memory": peak_memory()})
-            for text in _warnings(report):
+            report = advance()
+            record(with_memory(report))
+            for text in warnings(report):
                 on_event(Warn(text))
         writer.mark("done")
     except InterruptionError:
@@ -195,21 +203,6 @@ class _Asked:
 def _tell(checker: FrameChecker, on_event: Callable[[BakeEvent], None], wait: float = 0.0) -> None:
     for line in checker.answers(wait):
         on_event(Checked(line))
-
-
-def _warnings(report: FrameReport) -> Iterator[str]:
-    if report.released:
-        text = f"Frame {report.frame}: no room was left between {', '.join(report.released)}"
-        yield f"{text}. There the cloth may be crossed until they part"
-    if report.faults:
-        text = f"Frame {report.frame}: {'; '.join(report.faults)} cross although nothing was released there"
-        yield f"{text}. This is a fault of Taffeta: please report the scene"
-
-
-def report_values(report: FrameReport) -> dict[str, Any]:
-    """The report as JSON values; JSON knows no infinity (the gap where nothing is near)."""
-    values = asdict(report)
-    return {key: None if isinstance(x, float) and not math.isfinite(x) else x for key, x in values.items()}
 
 
 __all__ = ["BakeProcess", "bake"]

@@ -8,7 +8,7 @@ shares no code with the solver, says whether the frame on disk intersects.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ class Certificate:
     drawn: int | None = None  #: the same of the meshes that Blender draws, as they render; None = not checked
     drawn_findings: tuple[str, ...] = ()  #: the first of them in words
     tangled: int = 0  #: pairs left alone because they intersect since the start or a release
+    preroll: Mapping[str, Any] = field(default_factory=dict)  #: sums over the one before it, of a first frame
 
     @property
     def clean(self) -> bool:
@@ -86,7 +87,16 @@ def certificate(report: Mapping[str, Any], check: Mapping[str, Any]) -> Certific
         released=tuple(report.get("released", ())),
         faults=tuple(report.get("faults", ())),
         tangled=report.get("tangled", 0),
+        preroll=report.get("preroll", {}),
     )
+
+
+def preroll_text(sums: Mapping[str, Any]) -> str:
+    """What a first frame's report says of the pre-roll before it, in words; nothing where there was none."""
+    if not sums:
+        return ""
+    unfinished = f", {sums['unfinished_steps']} of {sums['steps']} steps unfinished" if sums["unfinished_steps"] else ""
+    return f"after a pre-roll of {sums['frames']} frames, {sums['seconds']:.2f} s{unfinished}"
 
 
 def summary(certificates: Iterable[Certificate]) -> str:

@@ -30,27 +30,28 @@ def continued(scene: Scene, cache: Path, kept: int) -> Scene:
     Raises CacheError where the cache has fewer frames or other cloths, DiskError.
     """
     first = scene.settings.frame_start + kept - 1
-    now = keyed.moment(scene.keys, kept - 1)
-    settings = replace(scene.settings, frame_start=first, **now)
+    past = scene.settings.preroll + kept  # frames that arrays and keys have of it
+    now = keyed.moment(scene.keys, past - 1)
+    settings = replace(scene.settings, frame_start=first, preroll=0, **now)
     pace = scene.settings.fps / settings.time_scale
-    cloths = tuple(_cloth(cloth, cache, kept, pace) for cloth in scene.cloths)
-    colliders = tuple(_collider(collider, kept) for collider in scene.colliders)
-    fields = tuple(air.rest_of(item, kept, keyed.rest_of(item.keys, kept)) for item in scene.fields)
-    return Scene(cloths, colliders, settings, keyed.rest_of(scene.keys, kept), fields, scene.threads)
+    cloths = tuple(_cloth(cloth, cache, kept, past, pace) for cloth in scene.cloths)
+    colliders = tuple(_collider(collider, past) for collider in scene.colliders)
+    fields = tuple(air.rest_of(item, past, keyed.rest_of(item.keys, past)) for item in scene.fields)
+    return Scene(cloths, colliders, settings, keyed.rest_of(scene.keys, past), fields, scene.threads)
 
 
-def _cloth(cloth: Cloth, cache: Path, kept: int, pace: float) -> Cloth:
-    """pace: frames in a second of the cloth's time."""
+def _cloth(cloth: Cloth, cache: Path, kept: int, past: int, pace: float) -> Cloth:
+    """past: kept frames, and those of the pre-roll. pace: frames in a second of the cloth's time."""
     frames = read_frames(frames_path(cache, cloth.cache_key))
     if len(frames) < kept or frames.shape[1:] != cloth.positions.shape:
         raise CacheError(f"The cache of {cloth.name} does not reach there", "Bake from the start")
-    last = to_world(cloth, frames[kept - 1], kept - 1)
+    last = to_world(cloth, frames[kept - 1], past - 1)
     velocities = cloth.velocities
     if kept > 1:
-        velocities = (last - to_world(cloth, frames[kept - 2], kept - 2)) * pace
-    pins = cloth.pins and _pins(cloth.pins, kept)
+        velocities = (last - to_world(cloth, frames[kept - 2], past - 2)) * pace
+    pins = cloth.pins and _pins(cloth.pins, past)
     groups = tuple(
-        replace(group, pins=_pins(group.pins, kept), keys=keyed.rest_of(group.keys, kept)) for group in cloth.pin_groups
+        replace(group, pins=_pins(group.pins, past), keys=keyed.rest_of(group.keys, past)) for group in cloth.pin_groups
     )
     spaces = cloth.world_to_object
     return replace(
@@ -59,19 +60,19 @@ def _cloth(cloth: Cloth, cache: Path, kept: int, pace: float) -> Cloth:
         velocities=velocities,
         pins=pins,
         pin_groups=groups,
-        keys=keyed.rest_of(cloth.keys, kept),
-        world_to_object=None if spaces is None else _rest_of(spaces, kept),
+        keys=keyed.rest_of(cloth.keys, past),
+        world_to_object=None if spaces is None else _rest_of(spaces, past),
     )
 
 
-def _pins(pins: Pins, kept: int) -> Pins:
-    return replace(pins, targets=_rest_of(pins.targets, kept))
+def _pins(pins: Pins, past: int) -> Pins:
+    return replace(pins, targets=_rest_of(pins.targets, past))
 
 
-def _collider(collider: Collider, kept: int) -> Collider:
-    return replace(collider, positions=_rest_of(collider.positions, kept), keys=keyed.rest_of(collider.keys, kept))
+def _collider(collider: Collider, past: int) -> Collider:
+    return replace(collider, positions=_rest_of(collider.positions, past), keys=keyed.rest_of(collider.keys, past))
 
 
-def _rest_of(frames: Frames, kept: int) -> Frames:
-    rest: Frames = frames[kept - 1 :] if len(frames) > 1 else frames  # type: ignore[assignment]
+def _rest_of(frames: Frames, past: int) -> Frames:
+    rest: Frames = frames[past - 1 :] if len(frames) > 1 else frames  # type: ignore[assignment]
     return rest

@@ -46,6 +46,23 @@ class Frame:
 
 
 @dataclass(frozen=True)
+class Prerolled:
+    """A frame before the range has been simulated. It is not stored."""
+
+    report: Mapping[str, Any]  #: as of `Frame`
+    done: int  #: frames of the pre-roll
+    frames: int  #: that it has
+
+    @property
+    def frame(self) -> int:
+        return int(self.report["frame"])
+
+    @property
+    def seconds(self) -> float:
+        return float(self.report["seconds"])
+
+
+@dataclass(frozen=True)
 class Working:
     """A frame takes long; so far it has come to this step."""
 
@@ -84,11 +101,12 @@ class Failed:
     object: str = ""  #: the one to blame, where one is
 
 
-BakeEvent = Start | Warn | Frame | Working | Checked | Done | Cancelled | Failed
+BakeEvent = Start | Warn | Prerolled | Frame | Working | Checked | Done | Cancelled | Failed
 
 NAMES: Mapping[type[BakeEvent], str] = {
     Start: "start",
     Warn: "warning",
+    Prerolled: "preroll",
     Frame: "frame",
     Working: "working",
     Checked: "certificate",

@@ -32,19 +32,22 @@ def extended(before: Path, after: Path) -> tuple[str, int]:
 
 
 def same_beginning(old: Scene, new: Scene) -> int:
-    """For how many first frames everything agrees that changes the result: at most as many as the shorter range has."""
-    found = differences(numbers(job.describe(old)), numbers(job.describe(new)))
+    """For how many first frames of the range everything agrees that changes the result, and over all of the pre-roll:
+    at most as many as the shorter range has."""
+    found, preroll = differences(numbers(job.describe(old)), numbers(job.describe(new))), old.settings.preroll
     frames = alike(found, min(old.settings.frames, new.settings.frames))
     if not frames:
         return 0
     if not _same(old.threads, new.threads):
         return 0
-    return min(
+    frames += preroll  # those that arrays have
+    same = min(
         *(_same_cloth(*pair, frames) for pair in zip(old.cloths, new.cloths, strict=True)),
         *(_same_body(*pair, frames) for pair in zip(old.colliders, new.colliders, strict=True)),
         *(_same_field(*pair, frames) for pair in zip(old.fields, new.fields, strict=True)),
         frames,
     )
+    return max(same - preroll, 0)
 
 
 def numbers(content: Mapping[str, Any]) -> dict[str, Any]:

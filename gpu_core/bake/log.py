@@ -15,8 +15,8 @@ from ..files import job as job_folder
 from ..files.folder import BAKE_LOG, JOB
 from ..files.job import JobError
 from ..files.program import program
-from .certificate import certificate
-from .events import BakeEvent, Checked, Failed, Frame, Start, Warn, Working, to_json
+from .certificate import certificate, preroll_text
+from .events import BakeEvent, Checked, Failed, Frame, Prerolled, Start, Warn, Working, to_json
 
 MANIFEST = Path(__file__).resolve().parents[2] / "blender_manifest.toml"
 MIB = 2**20
@@ -67,7 +67,8 @@ def heading(job: Path) -> Iterator[str]:
 def scene_lines(content: Mapping[str, Any]) -> Iterator[str]:
     """The scene that `job.describe` described, a line an object."""
     settings = content["settings"]
-    yield f"Frames {settings['frame_start']}–{settings['frame_end']} at {settings['fps']:g} fps"
+    preroll = f", after {settings['preroll']} of pre-roll" if settings.get("preroll") else ""
+    yield f"Frames {settings['frame_start']}–{settings['frame_end']} at {settings['fps']:g} fps{preroll}"
     yield "Settings: " + ", ".join(f"{name} {_number(value)}" for name, value in settings.items())
     for cloth in content["cloths"]:
         numbers = {**cloth["material"], "thickness": cloth["thickness"]}
@@ -81,6 +82,8 @@ def words(event: BakeEvent) -> str:
     match event:
         case Start():
             return f"start on {event.backend}: {event.device}"
+        case Prerolled():
+            return f"pre-roll {event.done} of {event.frames}: {statistics(event.report)}"
         case Frame():
             return f"frame {event.frame}: {statistics(event.report)}"
         case Checked():
@@ -113,6 +116,8 @@ def statistics(report: Mapping[str, Any]) -> str:
         texts.append(f"{report['unfinished_steps']} steps unfinished")
     if memory:
         texts.append(f"{memory / MIB:.0f} MiB")
+    if rolled := preroll_text(report.get("preroll", {})):
+        texts.append(rolled)
     return ", ".join(texts)
 
 

@@ -16,7 +16,7 @@ from typing import Literal
 
 from ..files.disk import disk_errors
 from ..files.folder import LOG
-from .events import BakeEvent, Cancelled, Done, Failed, Frame, Start, Warn, from_json
+from .events import BakeEvent, Cancelled, Done, Failed, Frame, Prerolled, Start, Warn, from_json
 from .worker_process import Listener, end_of_log, ending, send_signal, start, tell
 
 PATIENCE = 1.8  #: seconds a worker may take to stop after `cancel`, before it is killed; it takes 1 where it can
@@ -58,6 +58,7 @@ class BakeProcess:
         self.warnings: list[str] = []
         self.exit_code: int | None = None
         self._cache = Path(cache).resolve()
+        self._ahead = 0  #: frames of the pre-roll that are still to come
         self._seconds: deque[float] = deque(maxlen=RECENT)
         self._last_event: BakeEvent | None = None
         self._deadline: float | None = None  # set by cancel
@@ -82,7 +83,7 @@ class BakeProcess:
         """Seconds to go at the pace of the last frames, or None before there is one."""
         if not self._seconds or not self.running:
             return None
-        return (self.frames - self.done) * sum(self._seconds) / len(self._seconds)
+        return (self.frames - self.done + self._ahead) * sum(self._seconds) / len(self._seconds)
 
     def poll(self) -> list[BakeEvent]:
         """Events since the last call, without waiting; updates every attribute."""
@@ -136,9 +137,12 @@ class BakeProcess:
                 self.frames, self.backend, self.device = event.frames, event.backend, event.device
             case Warn():
                 self.warnings.append(event.text)
+            case Prerolled():
+                self._ahead = event.frames - event.done
+                self._seconds.append(event.seconds)
             case Frame():
                 self.frame, self.done = event.frame, event.done
-                if event.seconds:  # the first frame is the start state and takes no time
+                if event.seconds:  # the start state takes no time
                     self._seconds.append(event.seconds)
             case Failed():
                 self.error, self.error_kind, self.error_object = event.text, event.kind, event.object

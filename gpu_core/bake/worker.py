@@ -6,6 +6,7 @@ On standard output one JSON object a line (`events`), and nothing else:
 
     {"event": "start", "frames": 48, "backend": "cpu", "device": "…"}
     {"event": "warning", "text": "…"}
+    {"event": "preroll", "frame": -3, …as of a frame, "done": 2, "frames": 6}    before the range, and not stored
     {"event": "frame", "frame": 2, …the solver's report…, "seconds": 0.8, "memory": …, "done": 2, "frames": 48}
     {"event": "working", "frame": 3, "step": 5, "steps": 8}    a frame takes long
     {"event": "certificate", "frame": 2, "intersections": 0, …}
@@ -31,7 +32,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ..files.lock import CANCEL
-from ..scene.scene import BackendName
+from ..scene.settings import BackendName
 from ..simulator import SolverError
 from .bake import bake
 from .events import BakeEvent, Cancelled, Failed, to_json

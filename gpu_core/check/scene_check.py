@@ -37,7 +37,8 @@ class Finding:
 
 
 def to_world(cloth: Cloth, cached: npt.NDArray[np.float32], frame_index: int) -> Array:
-    """World positions (N, 3), m, float64, of a cached frame (N, 3) in object space. frame_index counts from 0."""
+    """World positions (N, 3), m, float64, of a cached frame (N, 3) in object space. frame_index counts from the
+    first frame that is simulated, which is 0."""
     positions = np.asarray(cached, np.float64)
     if cloth.world_to_object is None:
         return positions
@@ -158,7 +159,7 @@ class SceneCheck(MeshCheck):
         settings, cloths = self.scene.settings, self.scene.cloths
         if not settings.frame_start <= frame <= settings.frame_end:
             raise ValueError(f"frame {frame} is outside {settings.frame_start}..{settings.frame_end}")
-        index = frame - settings.frame_start
+        index = frame - settings.begins
         for cloth, positions in zip(cloths, cached, strict=True):
             if positions.shape != cloth.positions.shape:
                 text = f"the frame has {len(positions)} vertices, the mesh {len(cloth.positions)}"

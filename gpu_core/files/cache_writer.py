@@ -69,7 +69,7 @@ class CacheWriter:
             FloatingPointError: a position is not a finite float32 number.
             DiskError, CacheError: it cannot be written; the frames before stay good.
         """
-        index = frame - self.contents.frame_start
+        index = frame - self.scene.settings.begins
         cloths = self.scene.cloths
         with np.errstate(over="ignore"):  # an overflow is a position that is no number: told below
             frames = [to_object(cloth, world, index) for cloth, world in zip(cloths, positions, strict=True)]
@@ -88,7 +88,8 @@ class CacheWriter:
 
 
 def to_object(cloth: Cloth, world: Array, frame_index: int) -> npt.NDArray[np.float32]:
-    """World positions (N, 3), m, in the space that the cloth's cache is written in at this frame of the range."""
+    """World positions (N, 3), m, in the space that the cloth's cache is written in so many frames after the
+    first that is simulated."""
     if cloth.world_to_object is None:
         return np.asarray(world, np.float32)
     matrices = cloth.world_to_object

@@ -2,7 +2,8 @@
 """The solver's state on disk, so that a bake resumes to the same bytes as if it had never stopped.
 
 The state after the last frame is there, and a few of earlier frames, spread over the range: where a frame turns out to
-be damaged later, the bake goes on from the one before it.
+be damaged later, the bake goes on from the one before it. Until there is a frame, that after no frame is the last one
+within a pre-roll.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ def load(folder: Path, digest: str, sound: int, kept: int = 0) -> tuple[int, Sta
     """
     for path in sorted(Path(folder).glob(CHECKPOINTS), reverse=True):
         found = _read(path, digest)
-        if found is not None and kept < found[0] <= sound and path == path_of(folder, found[0]):
+        if found is None or found[0] > sound or path != path_of(folder, found[0]):
+            continue
+        if not kept or kept < found[0]:
             return found
     return 0, {}
 

@@ -9,7 +9,8 @@ from typing import Any, get_args
 import numpy as np
 
 from ..scene.air import FieldWeights
-from ..scene.scene import Material, Settings, SolverName, SolverPreset
+from ..scene.scene import Material, Settings
+from ..scene.settings import SolverName, SolverPreset
 from ..scene.shape import Shape
 from .job_values import FIELD_ARRAYS, field_of, keys_of, number, restored, text, truth
 
@@ -52,5 +53,6 @@ def _require_settings(settings: Settings) -> None:
     named = ((settings.solver, SolverName), (settings.preset, SolverPreset))
     if any(name not in get_args(choices) for name, choices in named):
         raise ValueError("a name that nothing has")
-    if max(abs(settings.frame_start), abs(settings.frame_end)) >= 2**31 or len(settings.gravity) != 3:
+    frames = (settings.begins, settings.frame_start, settings.frame_end)
+    if max(map(abs, frames)) >= 2**31 or len(settings.gravity) != 3:
         raise ValueError("a frame that no file can name, or no vector")

@@ -17,6 +17,7 @@ SOLVER = (
     "kernels",
     "scene/mesh.py",
     "scene/scene.py",
+    "scene/settings.py",
     "scene_space.py",
     "simulator.py",
     "solvers",

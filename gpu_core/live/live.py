@@ -38,7 +38,7 @@ import numpy.typing as npt
 import scipy.sparse as sparse
 
 from ..backend import Backend, select
-from ..bake.bake import report_values
+from ..bake.frame_report import report_values
 from ..bake.worker import DONE, Messages, exit_code, failure
 from ..files import job
 from ..files.cache_writer import to_object
@@ -75,11 +75,11 @@ class Live:
 
     def __init__(self, scene: Scene, backend: Backend) -> None:
         """scene: its first frame counts, and its numbers there. Raises SceneError."""
-        scene = keyed.at(scene, scene.settings.frame_start)
+        scene = keyed.at(scene, scene.settings.begins)
         self.scene = Scene(
             tuple(_clocked_cloth(cloth) for cloth in scene.cloths),
             tuple(_clocked_collider(collider) for collider in scene.colliders),
-            replace(scene.settings, frame_start=0, frame_end=1, strict_start=False),
+            replace(scene.settings, frame_start=0, frame_end=1, preroll=0, strict_start=False),
             fields=tuple(_clocked_field(item) for item in scene.fields),
             threads=scene.threads,
         )

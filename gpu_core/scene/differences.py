@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .air import WEIGHTS
-from .scene import MOST_FRAMES, PAINTABLE
+from .scene import PAINTABLE
+from .settings import MOST_FRAMES
 from .shape import Shape
 
 Values = Mapping[str, Any]
@@ -43,15 +44,15 @@ NOT_THE_RESULT = frozenset(
 NEWER = ("stretch_damping", "shear_damping", "bend_damping", "stretch_yield", "bend_yield", "velocity_damping")
 #: what caches of older versions do not say
 LATER = {
-    "time_scale": 1.0, "resolve_start": False, "pin_strength": 1.0, "cord_shrink": 0.0, "seam_stiffness": 1.0,
-    "fold_angle": 0.0, **vars(Shape()), **dict.fromkeys(NEWER, 0.0),
+    "preroll": 0, "time_scale": 1.0, "resolve_start": False, "pin_strength": 1.0, "cord_shrink": 0.0,
+    "seam_stiffness": 1.0, "fold_angle": 0.0, **vars(Shape()), **dict.fromkeys(NEWER, 0.0),
 }  # fmt: skip
 KINDS = {"cloths": "cloth", "colliders": "collider", "fields": "force field"}
 
 
 class Difference(NamedTuple):
     text: str  #: names the object and the property
-    frames: int = 0  #: so many first frames bake alike all the same
+    frames: int = 0  #: so many first frames of the range bake alike all the same
 
 
 def differences(held: Values, asked: Values) -> list[Difference]:
@@ -59,8 +60,8 @@ def differences(held: Values, asked: Values) -> list[Difference]:
 
     Arrays are compared only where both sides know them, so that numbers alone can be compared too.
     """
-    first = asked["settings"]["frame_start"]
-    frames = range(first, asked["settings"].get("frame_end", first + MOST_FRAMES) + 1)
+    first, preroll = asked["settings"]["frame_start"], asked["settings"].get("preroll", 0)
+    frames = range(first - preroll, asked["settings"].get("frame_end", first + MOST_FRAMES) + 1)
     before, after = ({**scene["settings"], "keys": scene.get("keys", {})} for scene in (held, asked))
     lines = list(_numbers("Scene", before, after, frames))
     if "threads" in held and "threads" in asked and held["threads"] != asked["threads"]:
@@ -73,7 +74,7 @@ def differences(held: Values, asked: Values) -> list[Difference]:
         for key in before:
             if key in after:
                 lines += _object(before[key], after[key], frames)
-    return lines
+    return [line._replace(frames=max(line.frames - preroll, 0)) for line in lines]
 
 
 def alike(found: Sequence[Difference], frames: int) -> int:

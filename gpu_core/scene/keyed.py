@@ -25,8 +25,8 @@ Part = TypeVar("Part", Material, Shape, air.FieldWeights)
 
 
 def at(scene: Scene, frame: float) -> Scene:
-    """The scene with the numbers of a moment, and without keys. frame: between those of the range."""
-    when = frame - scene.settings.frame_start
+    """The scene with the numbers of a moment, and without keys. frame: between those that are simulated."""
+    when = frame - scene.settings.begins
     return replace(
         scene,
         cloths=tuple(_cloth(cloth, when) for cloth in scene.cloths),

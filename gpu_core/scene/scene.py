@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,16 +21,11 @@ from .limits import require_number, require_numbers
 from .material import Material
 from .mesh import counted_edges, turned_edges
 from .pins import PinGroup, Pins
+from .settings import Settings
 from .shape import Shape
-
-SolverName = Literal["ndb", "pd_ipc"]
-SolverPreset = Literal["default", "subspace", "paper"]
-BackendName = Literal["auto", "cpu", "cuda"]
 
 FARTHEST = 1.0e6  #: m from the origin that a vertex may be; float32 tells 6 cm apart there
 JUMP = 100.0  #: m that a collider or pin may move in a frame: 2400 m/s at 24 fps, faster than any bullet
-MOST_FRAMES = 1048574  #: Blender's own
-MOST_STEPS = 10000  #: a frame: in a shorter step cloth at 1 m/s moves less than float32 resolves some metres away
 
 
 #: The numbers of a cloth that may differ from vertex to vertex: those of the material, its thickness, and its shape.
@@ -49,8 +43,8 @@ class Painted:
     maximum: float  #: in the number's unit; may be less than the other value
 
 
-#: Numbers by name and frame: (K,), or (K, 3) of vectors. The first value is that of the first frame of the range, the
-#: last one stays. `keyed.py` has what they mean.
+#: Numbers by name and frame: (K,), or (K, 3) of vectors. The first value is that of the first frame that is
+#: simulated, the last one stays. `keyed.py` has what they mean.
 Keys = Mapping[str, Array]
 
 
@@ -145,59 +139,6 @@ class Collider:
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Time, space and method."""
-
-    frame_start: int = 1
-    frame_end: int = 48
-    fps: float = 24.0
-    step_rate: float = 192.0  #: solver steps per second of scene time; rounded to whole steps per frame
-    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: m/s²
-    time_scale: float = 1.0  #: seconds that pass for the cloth in a second of the animation
-    strict_start: bool = False  #: refuse a scene that starts with intersections instead of freeing those pairs
-    resolve_start: bool = False  #: bring cloth that begins inside a body out of it; not where that is refused
-    tolerance: float = 0.2  #: velocity below which a step counts as converged, m/s (docs/theory/ndb.md)
-    solver: SolverName = "ndb"
-    preset: SolverPreset = "default"
-    backend: BackendName = "auto"
-
-    @property
-    def frames(self) -> int:
-        return self.frame_end - self.frame_start + 1
-
-    @property
-    def steps_per_frame(self) -> int:
-        return max(1, round(self.step_rate / self.fps))
-
-    @property
-    def step(self) -> float:
-        """Length of one step h at time scale 1, s."""
-        return 1.0 / (self.fps * self.steps_per_frame)
-
-    def validate(self) -> None:
-        if self.frame_end < self.frame_start:
-            raise SceneError(
-                "Scene",
-                f"the frame range {self.frame_start}..{self.frame_end} is empty",
-                "Set the end frame to the start frame or later",
-            )
-        if self.frames > MOST_FRAMES:
-            problem = f"the frame range {self.frame_start}..{self.frame_end} has more than {MOST_FRAMES} frames"
-            raise SceneError("Scene", problem, "Set a shorter range")
-        if not (np.isfinite(self.fps) and self.fps > 0):
-            raise SceneError("Scene", f"fps is {self.fps}", "Set a frame rate above 0")
-        if not (np.isfinite(self.step_rate) and self.step_rate > 0):
-            raise SceneError("Scene", f"the step rate is {self.step_rate}", "Set a step rate above 0")
-        if self.step_rate / self.fps > MOST_STEPS:
-            problem = f"{self.step_rate:g} steps a second at {self.fps:g} fps are more than {MOST_STEPS} steps a frame"
-            raise SceneError("Scene", problem, "Lower the step rate")
-        if not (np.isfinite(self.tolerance) and self.tolerance > 0):
-            raise SceneError("Scene", f"the tolerance is {self.tolerance}", "Set a tolerance above 0 m/s")
-        for key in ("gravity", "time_scale"):
-            require_number("Scene", key, getattr(self, key))
-
-
-@dataclass(frozen=True)
 class Scene:
     cloths: tuple[Cloth, ...]
     colliders: tuple[Collider, ...] = ()
@@ -228,7 +169,7 @@ class Scene:
         if self.threads is not None:
             _validate_threads(self.cloths, self.threads)
         for item in self.fields:
-            for problem, remedy in air.faults(item, self.settings.frames):
+            for problem, remedy in air.faults(item, len(self.settings.simulated)):
                 raise SceneError(item.name, problem, remedy)
         return self
 
@@ -291,10 +232,10 @@ def _validate_keys(name: str, keys: Keys, known: Sequence[str], settings: Settin
     for key, values in keys.items():
         if key not in known:
             raise SceneError(name, f"{key} has no keys", f"Key one of {', '.join(known)}")
-        if not 0 < len(values) <= settings.frames or values.shape[1:] != ((3,) if key == "gravity" else ()):
+        if not 0 < len(values) <= len(settings.simulated) or values.shape[1:] != ((3,) if key == "gravity" else ()):
             raise SceneError(name, f"the keys of {key} do not fit the frame range", "Export the scene again")
         for index, value in enumerate(values.tolist()):
-            require_number(name, key, value, f" at frame {settings.frame_start + index}")
+            require_number(name, key, value, f" at frame {settings.begins + index}")
 
 
 def _validate_painted(name: str, key: str, painted: Painted, vertices: int) -> None:
@@ -363,16 +304,17 @@ def _validate_ends(cloth: Cloth, ends: IntArray, what: str) -> None:
 
 
 def _require_frames(name: str, array: npt.NDArray[np.generic], settings: Settings, what: str) -> None:
-    if array.shape[0] not in (1, settings.frames):
+    frames = len(settings.simulated)
+    if array.shape[0] not in (1, frames):
         raise SceneError(
-            name, f"{what} cover {array.shape[0]} frames, the range has {settings.frames}", "Export the whole range"
+            name, f"{what} cover {array.shape[0]} frames, the range has {frames}", "Export the whole range"
         )
 
 
 def _require_motion(name: str, positions: npt.NDArray[np.floating], settings: Settings, what: str) -> None:
     """(F, P, 3): a frame at a time, for there may be more of them than fit into memory."""
     before = None
-    for frame, places in enumerate(positions, start=settings.frame_start):
+    for frame, places in enumerate(positions, start=settings.begins):
         _require_places(name, places, f"{what}", f" at frame {frame}")
         if before is not None and len(places):
             way = float(np.abs(places - before).max())

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from ..contact.barrier import PAPER_LAW, BarrierLaw
 from ..elasticity.choices import ElasticityChoices
-from ..scene.scene import SolverPreset
+from ..scene.settings import SolverPreset
 
 NEVER = 1 << 20  #: more full CCDs than a step has
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..backend import Backend
-from ..scene.scene import SolverName
+from ..scene.settings import SolverName
 from ..scene_space import SceneSpace
 from .ndb import Ndb
 from .parameters import NdbParameters, preset

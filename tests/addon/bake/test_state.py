@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from taffeta.addon.bake.state import BakeState, Effect, Ended, Event, Happening, Phase, Read, transition
-from taffeta.gpu_core.bake.events import Cancelled, Done, Failed, Frame, Start, Warn
+from taffeta.gpu_core.bake.events import Cancelled, Done, Failed, Frame, Prerolled, Start, Warn
 
 START = Start(4, "cpu", "CPU")
 READ = Happening.SCENE_READ
@@ -19,6 +19,10 @@ UNDO_BEGINS, UNDONE = Happening.UNDO_BEGINS, Happening.UNDONE
 RENDER_BEGINS, RENDER_ENDED = Happening.RENDER_BEGINS, Happening.RENDER_ENDED
 DONE, CANCELLED, ENDED = Done(), Cancelled(), Ended("signal 9")
 DISK_FULL = Failed("disk", "The disk is full")
+
+
+def rolled(done: int) -> Prerolled:
+    return Prerolled({"frame": done - 8, "iterations": 7}, done, 8)
 
 
 def frame(done: int) -> dict:
@@ -51,6 +55,22 @@ def test_the_share_is_that_of_the_frames():
 
 def test_the_last_frames_report_is_kept_for_the_panel():
     assert after(READ, START, Frame({"frame": 3, "iterations": 70}, 3, 4)).latest["iterations"] == 70
+
+
+# Pre-roll
+
+
+def test_a_pre_roll_counts_its_own_frames_and_plays_nothing():
+    state, effects = follow(READ, START, rolled(2))
+    assert (state.phase, state.share, state.done, state.headline) == (Phase.RUNNING, 0.25, 0, "0 / 4, pre-roll 2 of 8")
+    assert (effects, state.latest["iterations"]) == ([Effect.START_WORKER], 7)
+    assert after(READ, START, rolled(8), frame(1)).headline == "1 / 4 frames"
+
+
+def test_a_pause_and_a_cancel_hold_in_a_pre_roll():
+    assert after(READ, START, PAUSE, rolled(2)).phase is Phase.PAUSED
+    state, effects = follow(READ, START, rolled(2), CANCEL, rolled(3), CANCELLED)
+    assert (state.phase, Effect.PLAY in effects) == (Phase.CANCELLED, False)
 
 
 # Cancel
@@ -179,7 +199,20 @@ def test_warnings_gather():
 
 
 def test_every_event_in_every_phase_has_an_answer():
-    events = [READ, START, frame(1), CANCEL, PAUSE, CONTINUE, CLOSING, GONE, UNDO_BEGINS, UNDONE, RENDER_BEGINS]
+    events = [
+        READ,
+        START,
+        rolled(1),
+        frame(1),
+        CANCEL,
+        PAUSE,
+        CONTINUE,
+        CLOSING,
+        GONE,
+        UNDO_BEGINS,
+        UNDONE,
+        RENDER_BEGINS,
+    ]
     events += [RENDER_ENDED, DONE, CANCELLED, ENDED, DISK_FULL, Read(0.1)]
     for phase in Phase:
         for event in events:

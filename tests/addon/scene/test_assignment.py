@@ -45,6 +45,8 @@ def test_anything_else_is_usage(text):
         ("Cloth", "self_collision", "off", False),
         ("Cloth", "self_collision", "True", True),
         ("scene", "backend", "cpu", "CPU"),
+        ("scene", "preroll", "20", 20),
+        ("scene.taffeta", "preroll_from", "rest_pose", "REST_POSE"),
     ],
 )
 def test_a_property_is_set_to_what_the_text_says(saved_scene, owner, name, text, value):
@@ -56,6 +58,8 @@ def test_a_property_is_set_to_what_the_text_says(saved_scene, owner, name, text,
     [
         ("Cloth", "density", "heavy", "Cloth.density cannot be 'heavy': it is a number"),
         ("Cloth", "density", "nan", "finite"),
+        ("scene", "preroll", "2.5", "it is a whole number"),
+        ("scene", "preroll", "-1", "at least 0"),
         ("Cloth", "density", "-1", "at least 0.0001"),
         ("Cloth", "softening", "2", "at most 1"),
         ("Cloth", "preset", "paper", "one of COTTON"),

@@ -193,6 +193,7 @@ UNKEYED = {
     "sewing_time": "the time that the threads take as a whole",
     "pattern_scale": "of the shape without stress, which is read once",
     "pattern_scale_shown": "the same",
+    "preroll": "where the simulation begins, which is once",
     "step_rate": "how finely the motion is computed, not what moves",
     "tolerance": "how exactly the motion is computed, not what moves",
     "tolerance_shown": "the same",

@@ -10,7 +10,7 @@ import queue
 import pytest
 
 from taffeta.gpu_core.bake import events
-from taffeta.gpu_core.bake.events import Cancelled, Checked, Done, EventError, Failed, Frame, Start, Warn
+from taffeta.gpu_core.bake.events import Cancelled, Checked, Done, EventError, Failed, Frame, Prerolled, Start, Warn
 from taffeta.gpu_core.bake.worker_process import _read
 from taffeta.gpu_core.live import events as live
 from taffeta.gpu_core.live.events import Advanced, Ready
@@ -23,6 +23,7 @@ SAID = [
     Done(),
     Cancelled(),
     Failed("solver", "Sheet: diverged", "Sheet"),
+    Prerolled({"frame": -2, "seconds": 0.5, "released": []}, 3, 20),
 ]
 
 

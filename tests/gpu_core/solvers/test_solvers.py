@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from taffeta.gpu_core.backend import select
-from taffeta.gpu_core.scene.scene import SolverName
+from taffeta.gpu_core.scene.settings import SolverName
 from taffeta.gpu_core.scene_space import SceneSpace
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.gpu_core.solvers import registry
