@@ -62,6 +62,22 @@ class Sewing:
                 near.append((apart <= NEAR * cloth.thickness) & (seconds >= cloth.sewing_time) & (force > 0.0))
         return self.done | np.concatenate(near)
 
+    def open(self, positions: Sequence[Array], seconds: float, forces: Sequence[float]) -> list[str]:
+        """Of each original cloth, in words, threads that should have closed by now. Arguments as for `closing`."""
+        said, first = [], 0
+        for cloth, places, force in zip(self.original.cloths, positions, forces, strict=True):
+            if cloth.seams is None:
+                continue
+            own = slice(first, first := first + len(cloth.seams))
+            late = cloth.seams[~self.done[own]]
+            if len(late) and force > 0.0 and seconds >= cloth.sewing_time:
+                widest = 1e3 * np.linalg.norm(places[late[:, 1]] - places[late[:, 0]], axis=1).max()
+                said.append(
+                    f"{cloth.name}: {len(late)} of {len(cloth.seams)} threads are still open at the end, up to "
+                    f"{widest:.3g} mm. Raise Max Force or Closing Time, or cut the panels to meet"
+                )
+        return said
+
     def holding(self, forces: Sequence[float]) -> npt.NDArray[np.bool_]:
         """(S,) the closed threads that stay so: those of a cloth whose threads have no force open again."""
         held = [np.full(len(cloth.seams), force > 0.0) for cloth, force in self._sewn(forces)]

@@ -207,6 +207,12 @@ class Simulator:
         )
         self.solver.proximity.freed = freed
 
+    def open_seams(self) -> list[str]:
+        """Threads that should have closed by now, in words."""
+        settings, forces = self.scene.settings, [cloth.sewing_force for cloth in self.space.moment(self.frame).cloths]
+        positions = self._sewing.apart(self.space.cloths(self._cloth().astype(np.float64)))
+        return self._sewing.open(positions, (self.frame - settings.begins) / settings.fps, forces)
+
     def _sew(self) -> list[str]:
         """One vertex of each two that a thread has brought together, and two where it lets go. Returns the faults."""
         forces = [cloth.sewing_force for cloth in self.space.moment(self.frame).cloths]

@@ -165,6 +165,8 @@ def _run(
             record(with_memory(report))
             for text in warnings(report):
                 on_event(Warn(text))
+        for text in simulator.open_seams():
+            on_event(Warn(text))
         writer.mark("done")
     except InterruptionError:
         writer.mark("cancelled")

@@ -188,6 +188,22 @@ def test_a_seam_is_so_many_times_stiffer_against_bending():
     assert energy(5.0) / energy(1.0) == pytest.approx(1.0 + 4.0 * 16 / 112, rel=1e-3)
 
 
+def test_threads_that_stay_open_are_named():
+    """Too weak to draw panels together that pins hold apart."""
+    scene = sewn_tube(5, 20)
+    (cloth,) = scene.cloths
+    held = np.arange(len(cloth.positions), dtype=np.int32)
+    weak = replace(cloth, sewing_force=0.01, pins=Pins(held, cloth.positions[None]), name="Sleeve")
+    simulator = Simulator(replace(scene, cloths=(weak,)), cpu)
+    for _ in range(10):
+        simulator.advance_frame()
+    assert simulator.open_seams() == []  # they have time yet
+    for _ in range(5):
+        simulator.advance_frame()
+    (text,) = simulator.open_seams()
+    assert "Sleeve: 10 of 10 threads are still open at the end, up to 200 mm" in text
+
+
 def test_a_button_holds_two_layers_at_one_point():
     """A thread between the middles of two sheets; below, the second hangs from the first by it."""
     flat, triangles = sheet(9, 0.16)
