@@ -20,7 +20,9 @@ from taffeta.extension import BUILD, ZIG_CACHES, cross_build, cross_compiler, ke
 from taffeta.gpu_core.backend import build
 from taffeta.gpu_core.backend.cpu import CpuBackend
 from taffeta.gpu_core.backend.signatures import signatures
+from taffeta.gpu_core.scene.edges import Cords
 from taffeta.gpu_core.scene.fabrics import COTTON
+from taffeta.gpu_core.scene.scene import Scene
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.gpu_core.solvers.parameters import NdbParameters
 from taffeta.tests.gpu_core.small_scene import every_field, sewn_tube, small_scene
@@ -63,6 +65,12 @@ class Recorder(CpuBackend):
         return run
 
 
+def tied(scene: Scene) -> Scene:
+    """With a cord across, which pulls."""
+    (cloth,) = scene.cloths
+    return replace(scene, cloths=(replace(cloth, cords=Cords(np.int32([[0, 19]]), np.array([0.1]))),))
+
+
 @pytest.fixture(scope="module")
 def recorded() -> Recorder:
     """Drapes with contact, self-collision and friction, each in another way, and what garments have besides: kernels on
@@ -82,7 +90,7 @@ def recorded() -> Recorder:
         (pinched_balloon(60), None),
         (swinging(4), None),
         (swinging(3), NdbParameters(system="constant")),
-        (sewn_tube(4, 6), None),
+        (tied(sewn_tube(4, 6)), None),
     ):
         simulator = Simulator(scene, recorder, parameters)
         for _ in range(min(11, scene.settings.frames - 1)):
