@@ -38,7 +38,7 @@ def test_of_four_faces_two_and_two_are_hinges():
 def test_every_side_along_an_edge_is_found():
     triangles = np.int32([[0, 1, 4], [0, 1, 2], [1, 0, 3]])
     edges = unique_edges(triangles)
-    sides = edge_sides(triangles, edges)
+    sides = edge_sides(triangles, edges, np.zeros((0, 2), np.int32))
     assert sides.shape[1] == 3
     assert (sides[(edges == [0, 1]).all(axis=1)] >= 0).all()
     assert ((sides >= 0).sum(axis=1) == counted_edges(triangles)[1]).all()
