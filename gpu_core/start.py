@@ -23,6 +23,9 @@ from .scene_space import start_positions, surface_of
 
 ROUNDS = 60  #: in which what still crosses goes a step
 SPARE = 0.1  #: of the thickness, that is kept besides
+BEFORE = (
+    0.9  #: cosine to the nearest triangle's normal beyond which a point is surely outside, or in what is closed inside
+)
 STEP = 0.25  #: of the thickness, that crossing cloth goes in a round
 PASSES = 3  #: over all bodies: out of one may be into another
 
@@ -32,16 +35,18 @@ def freed_of_bodies(scene: Scene) -> tuple[Scene, list[str]]:
     bodies = [(item, Body(item.positions[0], item.triangles)) for item in scene.colliders]
     places = [np.array(cloth.positions, np.float64) for cloth in scene.cloths]
     movable = [_movable(cloth) for cloth in scene.cloths]
-    said = []
+    said: list[str] = []
     for cloth, own, free in zip(scene.cloths, places, movable, strict=True):
-        for item, body in bodies * PASSES:
-            gap = (1.0 + SPARE) * (cloth.thickness + item.thickness)
-            moved = _brought_out(own, free, body, gap)
-            if len(moved):
-                said.append(
-                    f"{cloth.name}: {len(moved)} vertices begin inside {item.name}, up to {1e3 * moved.max():.2g} mm "
-                    "deep. They were brought out"
-                )
+        for _ in range(PASSES):
+            before = len(said)
+            for item, body in bodies:
+                moved = _brought_out(own, free, body, (1.0 + SPARE) * (cloth.thickness + item.thickness))
+                if len(moved):
+                    deepest = f"up to {1e3 * moved.max():.2g} mm deep"
+                    text = f"{cloth.name}: {len(moved)} vertices begin inside {item.name}, {deepest}"
+                    said.append(f"{text}. They were brought out")
+            if len(said) == before:
+                break
     if not said:
         return scene, []
     now = _with(scene, places)
@@ -52,10 +57,17 @@ def freed_of_bodies(scene: Scene) -> tuple[Scene, list[str]]:
 def _brought_out(own: Array, free: npt.NDArray[np.bool_], body: Body, gap: float) -> Array:
     """(K,) how deep those were that are now out, m. own: (N, 3), changed."""
     near = np.flatnonzero(free & ((own >= body.low) & (own <= body.high)).all(axis=1))
-    near = near[body.holds(own[near])] if len(near) else near
     if not len(near):
         return np.zeros(0)
     place, normal = body.nearest(own[near])
+    before = ((own[near] - place) * normal).sum(axis=1)
+    doubtful = before < BEFORE * np.linalg.norm(own[near] - place, axis=1)  # the winding number is dear
+    near, place, normal = near[doubtful], place[doubtful], normal[doubtful]
+    inside = before[doubtful] < -BEFORE * np.linalg.norm(own[near] - place, axis=1)
+    if not (body.closed and inside.all()):
+        unsure = np.flatnonzero(~inside) if body.closed else np.arange(len(near))
+        inside[unsure] = body.holds(own[near[unsure]])
+    near, place, normal = near[inside], place[inside], normal[inside]
     way = place - own[near]
     depth = np.linalg.norm(way, axis=1)
     outwards = np.where(depth[:, None] > 1e-9, way / np.maximum(depth, 1e-30)[:, None], normal)
@@ -81,8 +93,9 @@ def _part(scene: Scene, bodies: list[Body], places: list[Array], movable: list[n
             if not len(own):
                 continue
             body = bodies[number - cloths]
-            place, _ = body.nearest(every[own])
-            away = np.where(body.holds(every[own])[:, None], place - every[own], every[own] - place)
+            place, normal = body.nearest(every[own])
+            away = every[own] - place
+            away = np.where((away * normal).sum(axis=1, keepdims=True) < 0.0, -away, away)
             size = np.linalg.norm(away, axis=1, keepdims=True)
             step = STEP * max(cloth.thickness for cloth in scene.cloths)
             every[own] += step * away / np.maximum(size, 1e-30)

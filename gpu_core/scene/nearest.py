@@ -14,7 +14,7 @@ from scipy.sparse import csgraph
 from scipy.spatial import cKDTree
 
 from .arrays import Array, IntArray
-from .mesh import directed_edges
+from .mesh import counted_edges, directed_edges
 
 NEAREST = 16  #: triangles by their middles, among which the nearest one is looked for
 LARGE = 4.0  #: times the median radius; larger triangles are looked at for every point
@@ -28,6 +28,8 @@ class Body:
     def __init__(self, positions: npt.NDArray[np.floating], triangles: IntArray) -> None:
         """positions: (M, 3) m. triangles: (T, 3)."""
         self.corners = np.asarray(positions, np.float64)[outwards(positions, triangles)]
+        #: no edge has a triangle on one side alone
+        self.closed = bool((counted_edges(triangles)[1] > 1).all())
         self.low, self.high = self.corners.min(axis=(0, 1)), self.corners.max(axis=(0, 1))
         a, b, c = (self.corners[:, k] for k in range(3))
         normal = np.cross(b - a, c - a)
