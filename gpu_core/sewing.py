@@ -149,6 +149,11 @@ class Sewing:
         first = np.cumsum([0, *(int(of.max()) + 1 for of in self.vertex_of[:-1])])
         return np.concatenate([of + at for of, at in zip(self.vertex_of, first, strict=True)])[vertices]
 
+    def one_of_each(self) -> IntArray:
+        """(N′,) for each vertex that is simulated, the first of all original ones that it stands for."""
+        number = self.number(np.arange(sum(len(cloth.positions) for cloth in self.original.cloths)))
+        return np.unique(number, return_index=True)[1].astype(np.int32)
+
     def apart(self, values: Sequence[Array]) -> list[Array]:
         """(N, …) of each original cloth, from those that are simulated."""
         return [of[vertices] for of, vertices in zip(values, self.vertex_of, strict=True)]

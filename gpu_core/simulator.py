@@ -16,6 +16,7 @@ from .backend import Backend
 from .contact.broad_phase import TooManyPairsError
 from .contact.crossings import Crossings
 from .elasticity.assembly import vectors
+from .engulfed import Engulfed
 from .scene.arrays import Array
 from .scene.garments import garments
 from .scene.mesh import edge_lengths
@@ -27,6 +28,8 @@ from .solvers.registry import solver_of
 from .solvers.solver import DivergenceError, Solver, StepReport
 from .start import freed_of_bodies
 
+JAMMED = 4  #: steps in a row that found no end, after which halves are not tried: there is no room
+DRAWN = 4.0  #: times the stiffness of a pin of weight one half, of the springs that draw cloth out of bodies
 HALVINGS = 3  #: how often a step may be halved for a collider to arrive, or for free cloth to gain no energy
 
 
@@ -85,10 +88,11 @@ class Simulator:
             scene, brought = freed_of_bodies(scene)
         self._garments = garments(scene)
         self._sewing = Sewing(self._garments.scene)
+        self._pulled: tuple[Array, npt.NDArray[np.int64], Array] | None = None  #: stiffness (N,), vertices, targets
         self._build(None)
+        self._engulfed = Engulfed(self.space)
         self.warnings = [*brought, *self.space.warnings]
         self._done = StepReport()  #: of the last step that was taken
-        self._pulled: tuple[Array, npt.NDArray[np.int64], Array] | None = None  #: stiffness (N,), vertices, targets
         start = self.space.start(), self.space.start_velocity()
         self._state = self.solver.initial_state(*(backend.array(values) for values in start))
         self._report_start()
@@ -120,8 +124,7 @@ class Simulator:
         stiffness = np.zeros(self.space.cloth_vertices)
         stiffness[at] = self.solver.soft[at] * weight / (1.0 - weight)
         self._pulled = stiffness, at.astype(np.int64), np.asarray(targets, np.float64)
-        for solver in (self.solver, *self._halved):
-            solver.pull(stiffness)
+        self._pull()
 
     def advance_frame(self, interrupted: Callable[[], bool] = _never) -> FrameReport:
         """Step to the next frame. `interrupted` is asked between two steps.
@@ -139,8 +142,7 @@ class Simulator:
             self._advance(report, self.frame + step / steps)
         self.frame += 1
         report.faults += self._sew()
-        if self.crossings.count:
-            report.faults += self.crossings.renew(self._state.x)[1]
+        report.faults += self._draw_out(report)
         report.tangled = self.crossings.count
         report.contacts = self._done.contacts
         report.detections = proximity.detections - detections
@@ -152,7 +154,8 @@ class Simulator:
         """All that is needed to go on from here with the same bits."""
         freed = self.backend.host(self.solver.proximity.freed).copy()
         numbers = {"frame": np.array(self.frame), "begins": np.array(self.space.begins, float)}
-        return {**numbers, **self.solver.to_host(self._state), "freed": freed, "sewn": self._sewing.done}
+        sewn = {"freed": freed, "sewn": self._sewing.done}
+        return {**numbers, **self.solver.to_host(self._state), **sewn}
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Take up a `state()`. Raises SolverError where it belongs to another scene."""
@@ -162,11 +165,13 @@ class Simulator:
             if begins != self.space.begins or (done != self._sewing.done).any():
                 self._sewing.weld(done)
                 self._build(self.space.centre, begins)
+                self._engulfed = Engulfed(self.space)
         if (len(x), len(velocity)) != (self.space.surface.vertices, self.space.cloth_vertices):
             raise SolverError("Scene: the checkpoint belongs to another mesh. Bake from the start")
         self.frame = int(state["frame"])
         self._state = self.solver.from_host(state, self.solver.initial_state(x, velocity))
         self.solver.proximity.freed = self.backend.array(state["freed"], np.int64)
+        self._draw_out()
 
     def _advance(self, report: FrameReport, frame: float, halvings: int = 0) -> None:
         """One step of h / 2^halvings to `frame`, a fraction of one frame after another.
@@ -187,7 +192,7 @@ class Simulator:
         except TooManyPairsError as error:
             raise SolverError(f"Scene: {error}") from error
         report.iterations += done.iterations if done else 0
-        if done is None or (halvable and _halves_may_help(done, report, halvings)):
+        if done is None or (halvable and self._has_room() and _halves_may_help(done, report, halvings)):
             report.halved_steps += 1
             half = 0.5 ** (halvings + 1) / self.scene.settings.steps_per_frame
             self._advance(report, frame - half, halvings + 1)
@@ -195,6 +200,39 @@ class Simulator:
             return
         self._state = state
         self._count(report, done)
+
+    def _has_room(self) -> bool:
+        """Whether it may be for the length of a step that it fails: not once something has been released and steps of
+        any length still fail."""
+        return not self._state.late and (self._state.unsolved < JAMMED or not self.crossings.count)
+
+    def _draw_out(self, report: FrameReport | None = None) -> list[str]:
+        """Look which cloth is inside of bodies, and draw it out from now on. Returns the faults; says in the report
+        which objects have come to cross because what is inside is not touched."""
+        engulfed, before, faults = self._engulfed, self.crossings.crossed, list[str]()
+        if self.crossings.count or len(engulfed.vertices):
+            faults = self.crossings.renew(self._state.x, engulfed.vertices)[1]
+            if report is not None:
+                self._say_released(report, sorted(self.crossings.crossed - before))
+            x = np.asarray(self.backend.host(self._state.x)[:, :3], np.float64)
+            if self.scene.settings.resolve_start and self.solver.can_halve:  # a constant matrix has no room for springs
+                engulfed.renew(x, self.crossings.found, self.space.moment(self.frame).thickness)
+                self._let()
+        return faults
+
+    def _let(self) -> None:
+        """Bodies do not touch what is inside of them; springs draw it out."""
+        self.solver.proximity.let(self._engulfed.vertices)
+        self._pull()
+
+    def _pull(self) -> None:
+        """The springs of the hand and of cloth that is drawn out of bodies, for steps of every length."""
+        stiffness = np.zeros(self.space.cloth_vertices)
+        stiffness[self._engulfed.vertices] = DRAWN * self.solver.soft[self._engulfed.vertices]
+        if self._pulled is not None:
+            stiffness[self._pulled[1]] = self._pulled[0][self._pulled[1]]
+        for solver in (self.solver, *self._halved):
+            solver.pull(stiffness)
 
     def _hold(self, frame: float) -> None:
         """Go on with the hard pins of this moment, where they are others: what is let go keeps its velocity."""
@@ -206,6 +244,7 @@ class Simulator:
             state, self.solver.initial_state(*(self.backend.array(state[name]) for name in ("x", "velocity")))
         )
         self.solver.proximity.freed = freed
+        self._let()
 
     def open_seams(self) -> list[str]:
         """Threads that should have closed by now, in words."""
@@ -229,7 +268,7 @@ class Simulator:
         if (done == sewing.done).all():
             return []
         self._weld(done)
-        return self.crossings.renew(self._state.x)[1]
+        return self._draw_out()
 
     def _weld(self, done: npt.NDArray[np.bool_]) -> None:
         """Go on with the scene in which these threads are closed: the same places and velocities, nothing else. The
@@ -239,8 +278,11 @@ class Simulator:
         x, velocity = x.astype(np.float64), velocity.astype(np.float64)
         before = [sewing.apart(self.space.cloths(values)) for values in (x[:count], velocity)]
         before[0] = sewing.eased(before[0], done)
+        inside = sewing.one_of_each()[self._engulfed.vertices]
         sewing.weld(done)
         self._build(self.space.centre, self.frame)
+        self._engulfed = Engulfed(self.space)
+        self._engulfed.vertices = sewing.number(inside)
         places, speeds = (np.concatenate(sewing.joined(values)) for values in before)
         self._state = self.solver.initial_state(
             self.backend.array(vectors(np.concatenate([places, x[count:]]))), self.backend.array(vectors(speeds))
@@ -255,21 +297,26 @@ class Simulator:
         report.heated_steps += done.heated
         if not done.arrived:
             report.late_steps += 1
-            released, faults = self.crossings.release(self._state.x, self.backend.host(done.late))
-            report.released += [text for text in released if text not in report.released]
+            late = np.union1d(self.backend.host(done.late), self._engulfed.vertices)
+            released, faults = self.crossings.release(self._state.x, late)
+            self._say_released(report, released)
             report.faults += faults
+
+    def _say_released(self, report: FrameReport, names: list[str]) -> None:
+        report.released += [text for text in names if text not in report.released]
 
     def _solver_of(self, halvings: int) -> Solver:
         """The solver for steps of h / 2^halvings."""
         while len(self._halved) < halvings:
             self._halved.append((self._halved[-1] if self._halved else self.solver).halved())
-            if self._pulled is not None:
-                self._halved[-1].pull(self._pulled[0])
+            if self._pulled is not None or len(self._engulfed.vertices):
+                self._pull()
         return self._halved[halvings - 1] if halvings else self.solver
 
     def _target(self, frame: float, solver: Solver) -> Any:
         """(V, 4) where hard pins and colliders are at `frame`; tells the solver of soft pins, pulls and seams."""
         goal, pinned = self.space.goal(frame), self.space.pinned()
+        solver.hold(self._engulfed.vertices, self._engulfed.outside(np.asarray(goal[:, :3], np.float64)))
         if self._pulled is not None:
             solver.hold(self._pulled[1], self.space.local(self._pulled[2]))
         solver.hold(pinned, goal[pinned, :3])
@@ -322,4 +369,4 @@ def _halves_may_help(done: StepReport, report: FrameReport, halvings: int) -> bo
         return True
     if report.strained_steps or report.heated_steps:
         return False
-    return done.heated or (done.strained and not halvings)
+    return done.heated or (done.strained and not halvings and not done.stalled)

@@ -18,18 +18,21 @@ from dataclasses import replace
 import numpy as np
 
 from ...gpu_core.scene.scene import Cloth, Collider, Scene
+from .folded import FOLDED
 from .run import Result, run
 from .scenes import SCENES
 from .shapes import Array, rotation
 from .stress import Stress, rubbing
 
 PATIENCE = 12.0  #: s a seed
+#: bodies that fold never leave room, and a seed keeps what it has drawn before they were there
+DRAWN = [name for name in SCENES if SCENES[name] not in FOLDED]
 
 
 def drawn(seed: int) -> tuple[Stress, int, int, str]:
     """What a seed draws: (stress, vertices, frames, what was chosen in words)."""
     generator = np.random.default_rng(seed)
-    return varied(SCENES[str(generator.choice(list(SCENES)))], generator)
+    return varied(SCENES[str(generator.choice(DRAWN))], generator)
 
 
 def varied(base: Stress, generator: np.random.Generator) -> tuple[Stress, int, int, str]:

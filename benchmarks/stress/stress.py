@@ -88,10 +88,11 @@ def scene(
     fps: float = 24.0,
     step_rate: float = 192.0,
     weightless: bool = False,
+    resolve: bool = False,
 ) -> Scene:
-    """Everything that is not asked for is what a user gets."""
+    """resolve: cloth inside of bodies is drawn out. Everything else that is not asked for is what a user gets."""
     gravity = (0.0, 0.0, 0.0 if weightless else -9.81)
-    settings = Settings(1, frames, fps=fps, step_rate=step_rate, gravity=gravity, backend="cpu")
+    settings = Settings(1, frames, fps=fps, step_rate=step_rate, gravity=gravity, backend="cpu", resolve_start=resolve)
     return Scene(tuple(cloths), tuple(colliders), settings)
 
 

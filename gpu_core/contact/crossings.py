@@ -29,6 +29,7 @@ class Crossings:
         """names: of the objects. centre: (3,) of the coordinates in world space, m. self_collision: (objects,)."""
         self.backend, self.proximity, self.surface = backend, proximity, surface
         self.names, self.centre, self.self_collision = names, centre, self_collision
+        self.crossed: set[str] = set()  #: which objects cross, "Sleeve and Arm", where that was last looked at
 
     @property
     def count(self) -> int:
@@ -42,13 +43,15 @@ class Crossings:
         vertices `late` explain.
         """
         here = self.backend.host(x)[:, :3].astype(np.float64)
-        found = tangles(here, self.surface)
+        self.found = found = tangles(here, self.surface)
         new = unexplained(found, self.backend.host(self.proximity.freed), np.asarray(late, np.int64))
         first, second = new.objects[:, 0], new.objects[:, 1]
         new = new.subset((first != second) | self.self_collision[first])
         faults = [f"{a} and {b}, in {where}" for a, b, where in meetings(new, self.names, here + self.centre)]
         self.proximity.freed = self.backend.array(np.unique(found.keys), np.int64)
-        return meetings(found, self.names, here + self.centre), faults
+        crossed = meetings(found, self.names, here + self.centre)
+        self.crossed = {f"{first} and {second}" for first, second, _ in crossed}
+        return crossed, faults
 
     def release(self, x: Any, late: npt.NDArray[np.integer]) -> tuple[list[str], list[str]]:
         """Colliders or pins (vertices `late`) had no room to arrive: leave alone what they now cross.

@@ -97,6 +97,8 @@ class Proximity:
         self.thicken(thickness)
         self.detections = 0
         self.freed = backend.array([], np.int64)  #: keys of tangled pairs, which are left alone
+        self._let: Any = None  #: (V,) bool, see `let`
+        self._of_body = backend.array(np.arange(surface.vertices) >= surface.cloth_vertices, bool)
         self._free, self._any_free = backend.xp.zeros(surface.vertices, backend.xp.int32), False
         self._at_rest = backend.xp.zeros(surface.vertices, backend.xp.float32)
         self._stray = self._at_rest
@@ -111,6 +113,14 @@ class Proximity:
         self.reach = thickest + max(self._activation, thickest)
         self.margin = margin_of(self.reach, self._edge_length)
         self._candidates: Candidates | None = None
+
+    def let(self, vertices: npt.NDArray[np.integer]) -> None:
+        """From the next motion on, bodies do not keep these cloth vertices (K,) out, and what hangs on them."""
+        self._let = None
+        if len(vertices):
+            chosen = np.zeros(len(self._of_body), bool)
+            chosen[vertices] = True
+            self._let = self.backend.array(chosen, bool)
 
     def pairs(self, x0: Any, x1: Any) -> Pairs:
         """Pairs that can come within thickness and activation while all vertices go from x0 to x1 with a common time
@@ -142,6 +152,9 @@ class Proximity:
         )  # fmt: skip
         if len(self.freed):
             kept = kept[~xp.isin(pair_key(found.feature[kept, 0], found.feature[kept, 1]), self.freed)]
+        if self._let is not None:
+            corner = found.corner[kept]
+            kept = kept[~(self._let[corner].any(axis=1) & self._of_body[corner].any(axis=1))]
         return self._thick(found, kept)
 
     def _flagged(self, kernel: str, count: int, flag: str, **arguments: Any) -> Any:

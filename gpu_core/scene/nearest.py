@@ -7,6 +7,8 @@ a point before an open surface is not in it.
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
@@ -27,13 +29,23 @@ class Body:
 
     def __init__(self, positions: npt.NDArray[np.floating], triangles: IntArray) -> None:
         """positions: (M, 3) m. triangles: (T, 3)."""
-        self.corners = np.asarray(positions, np.float64)[outwards(positions, triangles)]
+        self.triangles = outwards(positions, triangles)  #: (T, 3)
         #: no edge has a triangle on one side alone
         self.closed = bool((counted_edges(triangles)[1] > 1).all())
+        self._stand(positions)
+
+    def moved(self, positions: npt.NDArray[np.floating]) -> Body:
+        """The same surface with its vertices elsewhere, (M, 3) m."""
+        other = copy(self)
+        other._stand(positions)
+        return other
+
+    def _stand(self, positions: npt.NDArray[np.floating]) -> None:
+        self.corners = np.asarray(positions, np.float64)[self.triangles]
         self.low, self.high = self.corners.min(axis=(0, 1)), self.corners.max(axis=(0, 1))
         a, b, c = (self.corners[:, k] for k in range(3))
         normal = np.cross(b - a, c - a)
-        self._normal = normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30)
+        self.normal = normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30)
         middle = self.corners.mean(axis=1)
         radius = np.linalg.norm(self.corners - middle[:, None], axis=2).max(axis=1)
         self._large = np.flatnonzero(radius > LARGE * np.median(radius))
@@ -42,6 +54,11 @@ class Body:
 
     def nearest(self, points: Array) -> tuple[Array, Array]:
         """((P, 3) the nearest places of the surface to points (P, 3), (P, 3) the normals of their triangles)."""
+        place, triangle = self.nearest_triangles(points)
+        return place, self.normal[triangle]
+
+    def nearest_triangles(self, points: Array) -> tuple[Array, npt.NDArray[np.int64]]:
+        """((P, 3) the nearest places of the surface to points (P, 3), (P,) their triangles)."""
         many = min(NEAREST, len(self._small))
         found = self._small[self._tree.query(points, many)[1].reshape(len(points), many)]
         found = np.concatenate([found, np.tile(self._large, (len(points), 1))], axis=1)
@@ -53,7 +70,7 @@ class Body:
             best = np.linalg.norm(every - points[part, None], axis=2).argmin(axis=1)
             place[part] = np.take_along_axis(every, best[:, None, None], axis=1)[:, 0]
             triangle[part] = np.take_along_axis(found[part], best[:, None], axis=1)[:, 0]
-        return place, self._normal[triangle]
+        return place, triangle
 
     def holds(self, points: Array) -> npt.NDArray[np.bool_]:
         """(P,) which of the points (P, 3) lie inside."""
@@ -67,6 +84,15 @@ class Body:
             below = la * lb * lc + (a * b).sum(2) * lc + (b * c).sum(2) * la + (c * a).sum(2) * lb
             winding[part] = np.arctan2(above, below).sum(axis=1) / (2.0 * np.pi)
         return np.asarray(np.abs(winding) > WITHIN)
+
+
+def weights_in_triangles(points: Array, corners: Array) -> Array:
+    """(P, 3) barycentric weights of points (P, 3) in the planes of triangles (P, 3, 3)."""
+    a, ab, ac = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    normal = np.cross(ab, ac)
+    size = np.maximum((normal * normal).sum(axis=1), 1e-60)
+    v, w = ((np.cross(*sides) * normal).sum(axis=1) / size for sides in ((points - a, ac), (ab, points - a)))
+    return np.column_stack([1.0 - v - w, v, w])
 
 
 def outwards(positions: npt.NDArray[np.floating], triangles: IntArray) -> IntArray:

@@ -11,6 +11,7 @@ from .iterate import Iterate
 from .parameters import NdbParameters
 from .progress import Seen
 from .solver import StepReport
+from .stall import Stall
 
 
 class Convergence:
@@ -20,22 +21,25 @@ class Convergence:
         """inner_tolerance: of ‖Δx‖, m; what the filter cuts off and what contact moved may be twice that."""
         self.limits, self.allowed_excess = parameters.limits, parameters.convergence.strain_excess
         self.elastic, self.iterate = elastic, iterate
+        self.stall = Stall()
         self.allow(inner_tolerance)
         self._least_excess = float("inf")
-        self._least_strained: Any = None  #: of the second half of the iterations' states, the one of the least excess
+        self._least_strained: Any = None  #: of the states whose excess is known, the one of the least
 
     def allow(self, inner_tolerance: float) -> None:
         """Of ‖Δx‖, m."""
         self.inner_tolerance, self.outer_tolerance = inner_tolerance, 2.0 * inner_tolerance
 
-    def begin(self) -> None:
+    def begin(self, after_unsolved: bool) -> None:
+        """after_unsolved: the step before ended without being solved."""
+        self.stall.begin(after_unsolved)
         self._least_excess, self._least_strained = float("inf"), self.iterate.feasible.copy()
 
     def finished(self, report: StepReport) -> bool:
         if report.outer == 0:
             return False
         limit = self.limits.outer_iterations if report.arrived else self.limits.late_iterations
-        return report.converged or report.outer >= limit
+        return report.converged or report.stalled or report.outer >= limit
 
     def judge(self, report: StepReport, change: float, seen: Seen, contacts: Contacts | None) -> None:
         """Converged: the iterations have settled, nothing was cut off, contact was set up where the step ends, and no
@@ -44,14 +48,16 @@ class Convergence:
         change: the last ‖Δx‖, m.
         """
         report.outer += 1
+        moved = seen.moved if contacts else 0.0
         report.arrived = not seen.late  # exactly: a frame shows colliders in their pose
         report.converged = (
             report.arrived
             and change <= self.inner_tolerance
             and seen.cut <= self.outer_tolerance
-            and (seen.moved if contacts else 0.0) <= self.outer_tolerance
+            and moved <= self.outer_tolerance
         )
         excess = self._excess(report)
+        report.stalled = self.stall.seen(change, seen, moved, excess) and not report.converged
         if report.arrived and excess <= self._least_excess:
             self._least_excess = excess
             if not report.converged:
@@ -70,7 +76,7 @@ class Convergence:
     def _excess(self, report: StepReport) -> float:
         """By how much a triangle is stretched beyond its limit; infinity in iterations that need not know it."""
         early = not report.converged and report.outer <= self.limits.outer_iterations // 2
-        if early or self.allowed_excess == float("inf"):
+        if (early and not self.stall.watching) or self.allowed_excess == float("inf"):
             return float("inf")
         excess = self.elastic.membrane.strain_excess(self.iterate.reached)
         report.converged = report.converged and excess <= self.allowed_excess

@@ -155,7 +155,7 @@ class Ndb:
             iterate.return_to_feasible()
         ages, contacts = state.ages, None
         self.oscillation.begin()
-        self.convergence.begin()
+        self.convergence.begin(after_unsolved=state.unsolved > 0 and len(self.proximity.freed) > 0)
         while not self.convergence.finished(report):
             if not self.oscillation.damped(report):
                 self.elastic.bending.turn(iterate.feasible)  # what yarns hold on to

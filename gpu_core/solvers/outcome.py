@@ -43,7 +43,9 @@ class Outcome:
         report.heated = self._heated(before, x, velocity)
         forwarded = self._forwarded(x, contacts)
         report.touching = contacts
-        return NdbState(x, velocity, share, forwarded, ages, self.elastic.remember(x, report.converged))
+        memory = self.elastic.remember(x, report.converged)
+        unsolved = 0 if report.converged else before.unsolved + 1
+        return NdbState(x, velocity, share, forwarded, ages, memory, unsolved, not report.arrived)
 
     def _velocity(self, before: NdbState, x: Any) -> tuple[Any, Any]:
         """(N, 4) of the way to x, m/s, and the shares of gravity in it.

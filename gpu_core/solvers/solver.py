@@ -28,6 +28,7 @@ class StepReport:
     touching: Any = None  #: the contacts at the end, until the next step; None where there are none
     converged: bool = False
     arrived: bool = True  #: colliders and hard pins reached their pose
+    stalled: bool = False  #: ended early, for the step before it was not solved, and nothing got better in this one
     strained: bool = False  #: some triangle is far beyond its strain limit
     heated: bool = False  #: cloth that nothing holds has more energy than before
     late: Any = None  #: indices of the vertices of colliders and pins that had no room to arrive; None where all had
@@ -48,6 +49,14 @@ class State(Protocol):
     @property
     def velocity(self) -> Any:
         """(N, 4) m/s."""
+
+    @property
+    def unsolved(self) -> int:
+        """How many steps in a row did not find their end."""
+
+    @property
+    def late(self) -> bool:
+        """Whether something that is held did not arrive in it."""
 
 
 class Solver(Protocol):

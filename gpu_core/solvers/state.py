@@ -25,6 +25,8 @@ class NdbState:
     forwarded: Any  #: (N, 4) displacement of residual forwarding, m
     ages: Ages  #: exponents of the barriers
     memory: dict[str, Any]  #: of the energies, by name: what yarns have slid to, how hard strain limits are
+    unsolved: int = 0  #: so many steps in a row did not find their end
+    late: bool = False  #: something that is held did not arrive
     pause: Pause = field(default_factory=Pause)  #: of the attempts with H, where there are some
 
     def to_host(self, backend: Backend) -> dict[str, npt.NDArray[Any]]:
@@ -38,6 +40,7 @@ class NdbState:
         }
         known = dict(zip(("age_features", "ages", "holds"), self.ages.to_host(backend), strict=True))
         known["pause"] = self.pause.to_host()
+        known |= {"unsolved": np.array(self.unsolved), "late": np.array(self.late)}
         return {name: backend.host(array).copy() for name, array in arrays.items()} | known
 
     def from_host(self, backend: Backend, arrays: Arrays) -> NdbState:
@@ -51,5 +54,7 @@ class NdbState:
             array(arrays["forwarded"]),
             Ages(array(arrays["age_features"], np.int32), array(arrays["ages"], np.int32), array(arrays["holds"])),
             {name: array(arrays[name]) if name in arrays else known for name, known in self.memory.items()},
+            int(arrays["unsolved"]),
+            bool(arrays["late"]),
             Pause.from_host(arrays["pause"]),
         )

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Cloth that is inside of bodies is drawn out of them.
+
+Where bodies come to meet, or one folds until it passes through itself, there is no state without a crossing: a body
+arrives even so, and cloth is in it. Contact would keep in for ever what it should keep out. So bodies do not touch the
+vertices inside, cloth keeps out of cloth as ever, and springs draw them to the nearest place outside, which goes along
+with the body: as soon as the fold opens, it is free. A vertex that is out is kept out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from .contact.tangles import Tangles
+from .scene.arrays import Array, IntArray
+from .scene.nearest import Body, weights_in_triangles
+from .scene_space import SceneSpace
+
+PASSES = 8  #: out of one part of a body may be into another
+SPARE = 0.1  #: of the thickness, beyond which they are drawn
+
+
+class Engulfed:
+    """Which of the N cloth vertices are inside of bodies, and where they would be outside."""
+
+    def __init__(self, space: SceneSpace) -> None:
+        self.vertices: IntArray = np.zeros(0, np.int32)  #: (K,)
+        self._space, surface = space, space.surface
+        row, start = space.cloth_vertices, np.asarray(space.start()[:, :3], np.float64)
+        self._bodies: list[tuple[slice, Body]] = []  #: which vertices, and how they began
+        corners = surface.triangles[surface.cloth_triangles :]
+        for number, collider in enumerate(space.scene.colliders, len(space.scene.cloths)):
+            rows = slice(row, row := row + collider.positions.shape[1])
+            own = corners[surface.object[corners[:, 0]] == number] - rows.start
+            self._bodies.append((rows, Body(start[rows], own)))
+        self._outside: list[tuple[npt.NDArray[np.int64], IntArray, Array]] = []
+
+    def renew(self, x: Array, found: Tangles, thickness: Array) -> None:
+        """Look at what crosses at x (V, 3), m, and at all that hangs on it. thickness: (V,) ξ, m."""
+        bodies = [(rows, body.moved(x[rows])) for rows, body in self._bodies]
+        self.vertices = vertices = self._inside(x, found, [body for _, body in bodies])
+        self._outside = []
+        place = x[vertices].copy()
+        of, triangle = np.full(len(vertices), -1), np.zeros(len(vertices), np.int64)
+        for _ in range(PASSES):
+            moved = False
+            for number, (rows, body) in enumerate(bodies):
+                deep = np.flatnonzero(_held(body, place))
+                if len(deep):
+                    surface, triangle[deep] = body.nearest_triangles(place[deep])
+                    gap = thickness[vertices[deep]] + thickness[rows.start]
+                    place[deep] = surface + (1.0 + SPARE) * gap[:, None] * body.normal[triangle[deep]]
+                    of[deep], moved = number, True
+            if not moved:
+                break
+        for number, (rows, body) in enumerate(bodies):
+            own = np.flatnonzero(of == number)
+            corners = body.corners[triangle[own]]
+            height = ((place[own] - corners[:, 0]) * body.normal[triangle[own]]).sum(axis=1)
+            weights = weights_in_triangles(place[own] - height[:, None] * body.normal[triangle[own]], corners)
+            self._outside.append((own, body.triangles[triangle[own]] + rows.start, np.column_stack([weights, height])))
+
+    def outside(self, x: Array) -> Array:
+        """(K, 3) where they are drawn when bodies are as in x (V, 3), m."""
+        result = np.zeros((len(self.vertices), 3))
+        for own, triangles, weights in self._outside:
+            a, b, c = (x[triangles[:, k]] for k in range(3))
+            normal = np.cross(b - a, c - a)
+            normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30)
+            u, v, w, height = (weights[:, k, None] for k in range(4))
+            result[own] = u * a + v * b + w * c + height * normal
+        return result
+
+    def _inside(self, x: Array, found: Tangles, bodies: list[Body]) -> IntArray:
+        """Those of what crosses bodies, and of all that hangs on them, that are inside."""
+        count = self._space.cloth_vertices
+        crossed = (found.corners >= count).any(axis=1)
+        new = np.unique(found.corners[crossed])
+        new = new[new < count]
+        inside, seen = np.zeros(count, bool), np.zeros(count, bool)
+        edges = self._space.edges
+        while len(new):
+            seen[new] = True
+            for body in bodies:
+                inside[new] |= _held(body, x[new])
+            deep = np.zeros(count, bool)
+            deep[new] = inside[new]
+            beside = edges[deep[edges].any(axis=1)]
+            new = np.unique(beside[~seen[beside]])
+        return np.flatnonzero(inside).astype(np.int32)
+
+
+def _held(body: Body, points: Array) -> npt.NDArray[np.bool_]:
+    """(P,) which of the points (P, 3) the body holds."""
+    held = ((points >= body.low) & (points <= body.high)).all(axis=1)
+    near = np.flatnonzero(held)
+    if len(near):
+        held[near] = body.holds(points[near])
+    return held
