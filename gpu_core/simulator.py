@@ -16,6 +16,7 @@ from .backend import Backend
 from .contact.broad_phase import TooManyPairsError
 from .contact.crossings import Crossings
 from .elasticity.assembly import vectors
+from .messages import Told
 from .scene.arrays import Array
 from .scene.garments import garments
 from .scene.mesh import edge_lengths
@@ -30,7 +31,7 @@ from .start import freed_of_bodies
 HALVINGS = 3  #: how often a step may be halved for a collider to arrive, or for free cloth to gain no energy
 
 
-class SolverError(RuntimeError):
+class SolverError(Told, RuntimeError):
     """The simulation cannot go on; the text names the frame and the object."""
 
 
