@@ -32,6 +32,11 @@ AREAS = {
     "L": "Live",
     "U": "Command line",
 }
+HEAD = """# Messages
+
+Every error, warning and finding has a code that stays the same in every version. Panels have a question mark beside a
+message, which opens its page; reports, logs and the command line show the code in brackets behind the message, and
+`taffeta explain TAF-S001` prints the page."""
 REMEMBERED = 2048  #: texts; panels ask at every draw
 
 
@@ -53,7 +58,7 @@ class Message:
     def __str__(self) -> str:
         """For a terminal."""
         mends = "\n".join(f"  {number}. {mend}" for number, mend in enumerate(self.mends, start=1))
-        return f"{self.code}: {self.title}\n\n{self.meaning}\n\nWhy: {self.why}\n\nWhat helps:\n{mends}"
+        return plain(f"{self.code}: {self.title}\n\n{self.meaning}\n\nWhy: {self.why}\n\nWhat helps:\n{mends}")
 
 
 class Told:
@@ -112,17 +117,18 @@ def pattern_of(quoted: str) -> re.Pattern[str]:
     return re.compile(start + ".*?".join(map(re.escape, parts)) + end, re.DOTALL | re.IGNORECASE)
 
 
+def plain(text: str) -> str:
+    """Without the addresses of links."""
+    return re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", text)
+
+
 def index() -> str:
     """The page that lists all of them."""
     return "\n".join(_index()) + "\n"
 
 
 def _index() -> Iterator[str]:
-    yield "# Messages"
-    yield ""
-    yield "Every error, warning and finding has a code that stays the same in every version. Panels have a question mark"
-    yield "beside a message, which opens its page; reports, logs and the command line show the code in brackets, and"
-    yield "`taffeta explain TAF-S001` prints the page."
+    yield HEAD
     for letter, area in AREAS.items():
         yield from ("", f"## {area}", "", "| code | message |", "|---|---|")
         for code, message in catalogue().items():

@@ -34,6 +34,7 @@ PRODUCERS = {
     "addon/cache/playback.py": {"hidden", "other_mesh"},
     "addon/cache/status.py": {"_worth", "_of_stale", "_in_range"},
     "addon/device/installation.py": {"_trouble"},
+    "addon/interface/preferences.py": {"verdict"},
     "addon/scene/fields.py": {"ignored", "_ignored"},
     "addon/scene/pin_properties.py": {"unfit"},
     "addon/scene/sewn_to.py": {"trouble"},
@@ -162,6 +163,8 @@ def _given_by(node: ast.AST) -> ast.expr | None:
 
 def _text_of(entries: list[ast.expr]) -> ast.expr | None:
     """Of a tuple: (problem, remedy), or the first that may be a text."""
+    if isinstance(entries[-1], ast.Constant) and str(entries[-1].value).isupper():  # an icon
+        entries = entries[:-1]
     can = [not isinstance(entry, ast.Constant) or isinstance(entry.value, str) for entry in entries]
     if len(entries) == 2 and isinstance(entries[0], ast.JoinedStr | ast.Constant) and all(can):
         return _with_remedy(entries, True)

@@ -73,6 +73,9 @@ WITHOUT = {
     "…: … of … frames",
     "Cancelled",
     "Scene: …",
+    "All that Taffeta needs is there: Run Self-Test tries it",
+    "The test is running",
+    "Works on this machine: …",
     "Frame …: …",
     "error …",
 }

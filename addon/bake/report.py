@@ -46,7 +46,7 @@ def _lines(scene: bpy.types.Scene, state: BakeState) -> Iterator[str]:
     yield from versions.lines
     yield f"Blender {bpy.app.version_string}, unit scale {scene.unit_settings.scale_length:g}"
     if state.headline:
-        yield f"Last bake: {coded(state.headline, state.code)}"
+        yield f"Last bake: {coded(state.headline, state.code or None)}"
     if state.device:
         yield f"Device: {state.backend}, {state.device}"
     if state.latest:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 from bpy.props import StringProperty
 
-from ...gpu_core.messages import INDEX, PAGES, catalogue
+from ...gpu_core.messages import INDEX, PAGES, catalogue, plain
 
 
 class TAFFETA_OT_help(bpy.types.Operator):
@@ -23,7 +23,7 @@ class TAFFETA_OT_help(bpy.types.Operator):
         if found is None:
             return cls.bl_description
         mends = "\n".join(f"{number}. {mend}" for number, mend in enumerate(found.mends, start=1))
-        return f"{found.code}: {found.meaning}\n{mends}\nA click opens its page of the manual"
+        return plain(f"{found.code}: {found.meaning}\n{mends}\nA click opens its page of the manual")
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         found = catalogue().get(self.code)

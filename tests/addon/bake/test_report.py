@@ -42,7 +42,7 @@ def test_a_resumed_bake_goes_on_in_the_same_log_and_a_new_one_begins_anew(saved_
 
 def test_troubles_of_a_frame_stand_in_the_log():
     event = Checked({"frame": 7, "intersections": 2, "findings": ["the edge 1–2 of Skirt meets …"]})
-    assert words(event) == "frame 7: 2 intersections; the edge 1–2 of Skirt meets …"
+    assert words(event) == "frame 7: 2 intersections [TAF-F001]; the edge 1–2 of Skirt meets …"
     assert words(Checked({"frame": 7, "intersections": 0, "findings": []})) == ""
 
 
