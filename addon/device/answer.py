@@ -12,6 +12,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import IO, Any
 
+from ...gpu_core.bake.certificate import certificate
 from ...gpu_core.messages import code_of, coded
 
 
@@ -68,6 +69,7 @@ class Report:
 
     def bake(self, cache: Path, **values: Any) -> None:
         """How a bake went: state, frames_done, frames, backend, device, warnings, and the solver's `reports`."""
+        values["reports"] = [{**line, "codes": certificate(line, {}).codes} for line in values["reports"]]
         values["warning_codes"] = [code_of(text) for text in values["warnings"]]
         seconds = [float(line["seconds"]) for line in values["reports"] if line["seconds"]]
         mean = sum(seconds) / len(seconds) if seconds else None

@@ -67,7 +67,7 @@ class Certificate:
     @property
     def codes(self) -> list[str]:
         """Of its troubles, as `messages` has them, and of what was late."""
-        return [*map(code_of, self.troubles), *([LATE] if self.late_steps else [])]
+        return [*map(code_of, self.troubles), *([LATE] if self.late_steps and not self.released else [])]
 
 
 def read(folder: Path) -> list[Certificate]:

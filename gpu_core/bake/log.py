@@ -86,7 +86,9 @@ def words(event: BakeEvent) -> str:
         case Prerolled():
             return f"pre-roll {event.done} of {event.frames}: {statistics(event.report)}"
         case Frame():
-            return f"frame {event.frame}: {statistics(event.report)}"
+            return coded(
+                f"frame {event.frame}: {statistics(event.report)}", ", ".join(certificate(event.report, {}).codes)
+            )
         case Checked():
             trouble = certificate({"frame": event.frame}, event.report).troubles
             told = [coded(text) for text in trouble]
