@@ -24,7 +24,16 @@ from .gpu_core.backend.build import SHIPPED, compile_library, file_name
 
 ROOT = Path(__file__).resolve().parent
 BUILD = ROOT / "build"
-CONTENTS = ("blender_manifest.toml", "__init__.py", "__main__.py", "addon", "gpu_core", "README.md", "LICENSE")
+CONTENTS = (
+    "blender_manifest.toml",
+    "__init__.py",
+    "__main__.py",
+    "addon",
+    "gpu_core",
+    "docs/manual",
+    "README.md",
+    "LICENSE",
+)
 #: What the CPU build leaves out.
 INSTALLER = (
     "addon/device/installation.py",

@@ -13,6 +13,7 @@ from .interface import (
     finalise_operators,
     finalise_panel,
     handlers,
+    help_operator,
     live_operators,
     live_panels,
     manual_map,
@@ -30,6 +31,7 @@ from .scene import properties, roster
 PARTS = (
     roster,
     properties,
+    help_operator,
     bake_operators,
     check_operator,
     live_operators,

@@ -17,6 +17,7 @@ from .contact.broad_phase import TooManyPairsError
 from .contact.crossings import Crossings
 from .elasticity.assembly import vectors
 from .engulfed import Engulfed
+from .messages import Told
 from .scene.arrays import Array
 from .scene.garments import garments
 from .scene.mesh import edge_lengths
@@ -33,7 +34,7 @@ DRAWN = 4.0  #: times the stiffness of a pin of weight one half, of the springs 
 HALVINGS = 3  #: how often a step may be halved for a collider to arrive, or for free cloth to gain no energy
 
 
-class SolverError(RuntimeError):
+class SolverError(Told, RuntimeError):
     """The simulation cannot go on; the text names the frame and the object."""
 
 

@@ -70,7 +70,10 @@ def test_the_zip_holds_the_product_and_nothing_else(package):
     files = [name for name in names if not name.endswith("/")]
     assert {name.split("/")[0] for name in files} == {
         "blender_manifest.toml", "__init__.py", "__main__.py", "addon", "gpu_core", "wheels", "README.md", "LICENSE",
+        "docs",
     }  # fmt: skip
+    manual = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs" / "manual").rglob("*.md")}
+    assert {name for name in files if name.startswith("docs/")} == manual
     assert not [name for name in files if "__pycache__" in name]
     assert any(name.startswith("gpu_core/kernels/") and name.endswith(".h") for name in files)
     libraries = [name for name in files if name.startswith("gpu_core/backend/libraries/")]

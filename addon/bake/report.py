@@ -13,6 +13,7 @@ import bpy
 from ...gpu_core.bake.certificate import preroll_text, summary
 from ...gpu_core.bake.log import scene_lines, statistics
 from ...gpu_core.files.folder import BAKE_LOG
+from ...gpu_core.messages import coded
 from ..cache import place, status
 from ..device.answer import Report
 from ..device.info import info
@@ -45,15 +46,16 @@ def _lines(scene: bpy.types.Scene, state: BakeState) -> Iterator[str]:
     yield from versions.lines
     yield f"Blender {bpy.app.version_string}, unit scale {scene.unit_settings.scale_length:g}"
     if state.headline:
-        yield f"Last bake: {state.headline}"
+        yield f"Last bake: {coded(state.headline, state.code or None)}"
     if state.device:
         yield f"Device: {state.backend}, {state.device}"
     if state.latest:
         yield f"Last frame {state.latest['frame']}: {statistics(state.latest)}"
-    yield from (f"Warning: {warning}" for warning in state.warnings)
+    yield from (f"Warning: {coded(warning)}" for warning in state.warnings)
     for cloth in cloth_objects(scene):
         found, reason = status.of(scene, cloth)
-        yield f"Cache of {cloth.name}, {len(getattr(cloth.data, 'vertices', ()))} vertices: {found.value}, {reason}"
+        vertices, told = len(getattr(cloth.data, "vertices", ())), coded(reason, status.code(found, reason))
+        yield f"Cache of {cloth.name}, {vertices} vertices: {found.value}, {told}"
     for folder, cloths in place.attached(cloth_objects(scene)).items():
         held = status.held(cloths[0])
         if held.contents is not None and held.contents.scene:

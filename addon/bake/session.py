@@ -28,6 +28,7 @@ from ...gpu_core.files.job import JobError
 from ...gpu_core.files.job_writer import JobWriter
 from ...gpu_core.files.lock import require_free
 from ...gpu_core.files.program import program
+from ...gpu_core.messages import Told
 from ...gpu_core.scene.differences import alike, differences
 from ...gpu_core.scene.scene import Scene, SceneError, Settings
 from ..cache import place, status, writeback
@@ -43,7 +44,7 @@ IDLE_WAIT = 0.02  #: s between two looks at the worker, where a caller waits
 LAST_WORDS = (Done, Cancelled, Failed)  #: of a worker, before it ends
 
 
-class NothingToDoError(RuntimeError):
+class NothingToDoError(Told, RuntimeError):
     """There is no cloth, or the cache is complete already."""
 
 

@@ -89,6 +89,7 @@ class BakeState:
     warnings: tuple[str, ...] = ()
     kind: str = ""  #: of the failure: see `Failed`
     culprit: str = ""  #: the object to blame, where one is
+    code: str = ""  #: of the failure (`gpu_core.messages`)
     text: str = ""  #: the failure, or why the bake was stopped, in words
     rendering: bool = False  #: Blender renders, and nobody may change the scene or the current frame
     owed: bool = False  #: frames wait for a render to end before they may play
@@ -240,7 +241,9 @@ def _play(state: BakeState) -> tuple[BakeState, Effects]:
 
 
 def _fail(state: BakeState, event: Failed) -> BakeState:
-    return replace(state, phase=Phase.FAILED, kind=event.kind, text=event.text, culprit=event.object or "")
+    return replace(
+        state, phase=Phase.FAILED, kind=event.kind, text=event.text, culprit=event.object or "", code=event.code
+    )
 
 
 def _working(state: BakeState) -> Phase:

@@ -24,12 +24,21 @@ from ...gpu_core.files import folder as own_folder
 from ...gpu_core.files.cache import CacheError, CacheState, Contents
 from ...gpu_core.files.disk import DiskError
 from ...gpu_core.files.program import program
+from ...gpu_core.messages import code_of
 from ...gpu_core.scene.differences import Difference, alike, differences
 from ..scene import modifier, retiming, roster
 from ..scene.gather import Members, cloth_objects, gather_numbers
 from . import place, playback
 
 REASONS_SHOWN = 3
+#: Codes of states whose reason has none of its own.
+CODES = {
+    CacheState.PARTIAL: "TAF-C001",
+    CacheState.STALE: "TAF-C002",
+    CacheState.CORRUPT: "TAF-C006",
+    CacheState.MISSING: "TAF-C004",
+    CacheState.HIDDEN: "TAF-C005",
+}
 
 
 class Stale(NamedTuple):
@@ -135,6 +144,11 @@ def in_words(cloth: bpy.types.Object, state: CacheState, reason: str) -> str:
     """“Sheet: density is 0.2, was 0.1”: what `of` says, with the name of the cloth, once."""
     text = reason or state.value
     return text if text.startswith(f"{cloth.name}: ") else f"{cloth.name}: {text}"
+
+
+def code(state: CacheState, reason: str) -> str:
+    """Of the message that `of` says; nothing of a cache that is ready."""
+    return "" if state is CacheState.READY else code_of(reason) or CODES[state]
 
 
 def _worth(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command line: bake, cancel, check, free, export, job, run, fetch, info, sample.
+"""The command line: bake, cancel, check, free, export, job, run, fetch, info, explain, sample.
 
 It ends with one of the codes of `device.answer.Exit`. With --json standard output is one JSON object and nothing else.
 """
@@ -134,6 +134,9 @@ def _parser(program: str) -> argparse.ArgumentParser:
     info.add_argument("--backend", choices=("auto", "cpu", "cuda"), default="auto", help="for the self-test")
     info.add_argument("--self-test", action="store_true", help="simulate and check a small drape, ten seconds at most")
 
+    explain = commands.add_parser("explain", help="what a message means, and what helps")
+    explain.add_argument("message", nargs="?", default="", metavar="CODE", help="TAF-S001, or a message in quotes")
+
     sample = commands.add_parser("sample", help="build a sample scene")
     sample.add_argument("name", metavar="NAME")
     sample.add_argument("--vertices", type=_positive, required=True, metavar="N", help="of the cloth, about")
@@ -205,6 +208,12 @@ def _run(options: argparse.Namespace, report: Report) -> None:
     run(options, report)
 
 
+def _explain(options: argparse.Namespace, report: Report) -> None:
+    from .explain import explain
+
+    explain(options, report)
+
+
 def _from(module: str, function: str) -> Command:
     """A command of another module, which imports bpy and so is imported only when it is called."""
 
@@ -214,7 +223,7 @@ def _from(module: str, function: str) -> Command:
     return command
 
 
-COMMANDS: dict[str, Command] = {"run": _run, "info": _info}
+COMMANDS: dict[str, Command] = {"run": _run, "info": _info, "explain": _explain}
 IN_BLENDER: dict[str, Command] = {  #: those that need bpy, and our properties in it
     "bake": _from("scene", "bake"),
     "cancel": _from("scene", "cancel"),

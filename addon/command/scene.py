@@ -19,6 +19,7 @@ from ...gpu_core.check.scene_check import SceneCheck
 from ...gpu_core.files import cache, job, json_lines
 from ...gpu_core.files.cache import CacheState
 from ...gpu_core.files.folder import holds_bake, of_user, size
+from ...gpu_core.messages import coded
 from ...gpu_core.scene.scene import Scene
 from ..bake import session
 from ..bake.state import BakeState, Happening, Phase
@@ -165,7 +166,7 @@ def _crossing_as_drawn(progress: BakeState) -> list[str]:
         checking.check(bpy.context)
     found = checking.troubles(bpy.context.scene)
     for text in found:
-        print(f"taffeta: {text}", file=sys.stderr)
+        print(f"taffeta: {coded(text)}", file=sys.stderr)
     return found
 
 
@@ -202,8 +203,8 @@ def _check_frames(scene: Scene, folder: Path, frames: FrameRange, report: Report
         checked = {"intersections": len(findings), "findings": texts}
         checked |= {"drawn": len(drawn[frame]), "drawn_findings": seen}
         found = certificate(reports.get(frame, {"frame": frame}), checked)
-        verdicts.append({**asdict(found), "clean": found.clean})
-        report.lines.append(f"frame {frame}: {'; '.join(found.troubles) or 'clean'}")
+        verdicts.append({**asdict(found), "clean": found.clean, "codes": found.codes})
+        report.lines.append(f"frame {frame}: {'; '.join(map(coded, found.troubles)) or 'clean'}")
         report.lines.extend(f"  {text}" for text in dict.fromkeys([*texts, *seen]))
     bad = [verdict["frame"] for verdict in verdicts if verdict["intersections"] or verdict["drawn"]]
     unclean = [verdict["frame"] for verdict in verdicts if not verdict["clean"]]

@@ -12,6 +12,9 @@ from enum import IntEnum
 from pathlib import Path
 from typing import IO, Any
 
+from ...gpu_core.bake.certificate import certificate
+from ...gpu_core.messages import code_of, coded
+
 
 class Exit(IntEnum):
     DONE = 0
@@ -42,6 +45,10 @@ FAILURES = {
 }
 
 
+#: Codes of messages that say no more than the exit code does.
+MESSAGES = {Exit.CANCELLED: "TAF-B015", Exit.FAULT: "TAF-B005", Exit.SOLVER_FAILURE: "TAF-B005"}
+
+
 class CommandError(Exception):
     """Ends a command with a message and an exit code. `culprit` is the object to blame, where one is."""
 
@@ -62,6 +69,8 @@ class Report:
 
     def bake(self, cache: Path, **values: Any) -> None:
         """How a bake went: state, frames_done, frames, backend, device, warnings, and the solver's `reports`."""
+        values["reports"] = [{**line, "codes": certificate(line, {}).codes} for line in values["reports"]]
+        values["warning_codes"] = [code_of(text) for text in values["warnings"]]
         seconds = [float(line["seconds"]) for line in values["reports"] if line["seconds"]]
         mean = sum(seconds) / len(seconds) if seconds else None
         self.values |= {"cache": str(cache), "seconds_per_frame": mean, **values}
@@ -71,8 +80,9 @@ class Report:
 
     def fail(self, failure: CommandError) -> None:
         self.exit_code = failure.code
-        self.values["error"] = {"text": failure.text, "object": failure.culprit}
-        print(f"taffeta: {failure.text}", file=sys.stderr)
+        code = code_of(failure.text) or MESSAGES.get(failure.code, "")
+        self.values["error"] = {"text": failure.text, "object": failure.culprit, "code": code}
+        print(f"taffeta: {coded(failure.text, code)}", file=sys.stderr)
 
     def write(self, output: IO[str], as_json: bool) -> None:
         if as_json:

@@ -11,6 +11,7 @@ from importlib import metadata
 from typing import Any
 
 from ...gpu_core.backend.graphics_card import Diagnosis
+from ...gpu_core.messages import code_of, coded
 from . import manifest, self_test
 from .answer import Exit, Report
 from .json_process import JsonProcess
@@ -23,12 +24,13 @@ GIB = 2**30
 def info(report: Report, test: str = "") -> None:
     """test: a backend to run the self-test on; a check that fails makes the exit code SOLVER_FAILURE."""
     found, devices, gpu = versions(), _devices(), gpu_versions()
-    report.values.update(found, backends=devices["backends"], graphics_card=devices["card"], gpu_libraries=gpu)
+    card = {**devices["card"], "code": code_of(devices["card"]["problem"] or devices["card"]["warning"])}
+    report.values.update(found, backends=devices["backends"], graphics_card=card, gpu_libraries=gpu)
     for name, value in found.items():
         report.lines.append(f"{name:8} {value or 'not installed'}")
     for name, entry in devices["backends"].items():
-        report.lines.append(f"{name:8} {device_words(entry)}")
-    report.lines.extend(f"card     {text}" for text in card_lines(devices["card"]))
+        report.lines.append(f"{name:8} {coded(device_words(entry))}")
+    report.lines.extend(f"card     {coded(text)}" for text in card_lines(devices["card"]))
     report.lines.append(f"gpu      {', '.join(map(' '.join, gpu.items())) or 'libraries not installed'}")
     if test:
         _self_test(report, test)

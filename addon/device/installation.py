@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...gpu_core.files.disk import DiskError, disk_errors, make_folder
+from ...gpu_core.messages import Told
 from .json_process import JsonProcess
 from .libraries import PINS, PYTHON
 from .wheel_hashes import WHEELS
@@ -29,7 +30,7 @@ DOWNLOAD = 207_000_000  #: bytes of the wheels for Linux, to show progress with
 LEFTOVER = 86400.0  #: s after which a half-made folder belongs to nobody any more
 
 
-class InstallationError(RuntimeError):
+class InstallationError(Told, RuntimeError):
     """`problem` and `remedy` are for the user."""
 
     def __init__(self, problem: str, remedy: str) -> None:

@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, EnumProperty
 
 from ...gpu_core.files.cache import CacheError, CacheState
 from ...gpu_core.files.disk import DiskError
+from ...gpu_core.messages import coded
 from ...gpu_core.scene.scene import SceneError
 from ..bake import report as bake_report
 from ..bake import save_as, session
@@ -121,7 +122,7 @@ class TAFFETA_OT_bake(Ticking):
         try:
             session.start(session.Bake(context, self._order(context)))
         except (session.NothingToDoError, SceneError, CacheError, DiskError) as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, coded(str(error)))
             return False
         return True
 
@@ -149,12 +150,12 @@ class TAFFETA_OT_bake(Ticking):
         self._remove_timer(context)
         state = session.finish(context)
         for trouble in save_as.settle(context.scene):  # saved for the first time while the bake ran
-            self.report({"WARNING"}, trouble)
+            self.report({"WARNING"}, coded(trouble))
         status.look(context.scene)
         redraw(context)
         for warning in state.warnings:
-            self.report({"WARNING"}, warning)
-        self.report(_severity(state), state.headline)
+            self.report({"WARNING"}, coded(warning))
+        self.report(_severity(state), coded(state.headline, state.code or None))
         if state.phase is Phase.DONE and checking.unjudged(context.scene):
             judge_drawn(self, context, beside=self._asked)
         return {"FINISHED"} if state.phase is Phase.DONE else {"CANCELLED"}
@@ -219,7 +220,7 @@ class TAFFETA_OT_free(Greyed):
         try:
             count = session.free(context.scene)
         except (CacheError, DiskError) as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, coded(str(error)))
             return {"CANCELLED"}
         self.report({"INFO"}, f"Freed the cache of {count} {'cloth' if count == 1 else 'cloths'}")
         return {"FINISHED"}
@@ -239,7 +240,7 @@ class TAFFETA_OT_play(Greyed):
         try:
             count = session.play(context.scene)
         except (CacheError, DiskError) as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, coded(str(error)))
             return {"CANCELLED"}
         self.report({"INFO"}, f"{count} {'cloth plays its' if count == 1 else 'cloths play their'} frames")
         redraw(context)
@@ -259,7 +260,7 @@ class TAFFETA_OT_open_cache(Greyed):
     def execute(self, context: bpy.types.Context) -> set[str]:
         folder = place.played(context.object)
         if folder is None or not Path(folder).is_dir():
-            self.report({"ERROR"}, f"{folder} does not exist. Bake again")
+            self.report({"ERROR"}, coded(f"{folder} does not exist. Bake again"))
             return {"CANCELLED"}
         bpy.ops.wm.path_open(filepath=str(folder))
         return {"FINISHED"}

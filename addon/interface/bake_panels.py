@@ -99,7 +99,7 @@ def draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context, whole: boo
         _draw_buttons(layout, context, whole)
         if state.phase is not Phase.IDLE:
             icon = "ERROR" if state.phase is Phase.FAILED else "INFO"
-            message(layout, context, state.headline, icon)
+            message(layout, context, state.headline, icon, state.code or None)
     for warning in state.warnings:
         message(layout, context, warning, "ERROR")
     if whole:
@@ -160,7 +160,7 @@ def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bp
     else:
         layout.label(text=state.value.capitalize(), icon=ICONS[state])
         if reason:
-            message(layout, context, reason, "BLANK1")
+            message(layout, context, reason, "BLANK1", status.code(state, reason))
     own, held = modifier.find(cloth), status.held(cloth)
     if own is not None and bpy.data.filepath and place.is_temporary(own.filepath):
         text = "This cache lies in a temporary folder that is lost when Blender closes: bake again"

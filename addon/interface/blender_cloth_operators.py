@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 import bpy
 from bpy.props import BoolProperty
 
+from ...gpu_core.messages import coded
 from ..scene import conversion
 from .greyed import Greyed, busy
 
@@ -67,7 +68,7 @@ class Converting(Greyed):
         conversion.tell(self._told)
         if self._told:
             lines = "; ".join(self._told)
-            self.report({"WARNING"}, f"{what}. Not carried over (text “{conversion.TEXT}”): {lines}")
+            self.report({"WARNING"}, coded(f"{what}. Not carried over (text “{conversion.TEXT}”): {lines}"))
         else:
             self.report({"INFO"}, f"{what}: everything was carried over")
 

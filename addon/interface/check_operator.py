@@ -7,6 +7,7 @@ import bpy
 from bpy.props import BoolProperty
 
 from ...gpu_core.files.cache import CacheState
+from ...gpu_core.messages import coded
 from ..cache import checking, status
 from ..live import session as live
 from .beside import SLICE, TICK, Ticking, redraw
@@ -74,14 +75,18 @@ class TAFFETA_OT_check(Ticking):
 
     def _break_off(self, context: bpy.types.Context) -> set[str]:
         self.cancel(context)
-        self.report({"WARNING"}, "The check was broken off")
+        self.report({"WARNING"}, coded("The check was broken off"))
         redraw(context)
         return {"CANCELLED"}
 
     def _tell(self, context: bpy.types.Context) -> set[str]:
         found = status.every(context.scene)
-        bad = [status.in_words(*entry) for entry in found if entry[1] is not CacheState.READY]
-        bad += checking.troubles(context.scene)
+        bad = [
+            coded(status.in_words(*entry), status.code(*entry[1:]))
+            for entry in found
+            if entry[1] is not CacheState.READY
+        ]
+        bad += map(coded, checking.troubles(context.scene))
         for line in bad:
             self.report({"WARNING"}, line)
         if not bad:
@@ -97,7 +102,7 @@ def judge_drawn(bake: Ticking, context: bpy.types.Context, beside: bool) -> None
     """
     at_work = beside and (context.mode != "OBJECT" or context.screen.is_animation_playing)
     if at_work or not bpy.ops.taffeta.check.poll():
-        bake.report({"WARNING"}, LATER)
+        bake.report({"WARNING"}, coded(LATER))
     else:
         bpy.ops.taffeta.check("INVOKE_DEFAULT" if beside else "EXEC_DEFAULT", only_drawn=True)
 

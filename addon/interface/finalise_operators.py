@@ -12,6 +12,7 @@ from bpy_extras.io_utils import ExportHelper
 
 from ...gpu_core.files.cache import CacheError
 from ...gpu_core.files.disk import DiskError
+from ...gpu_core.messages import coded
 from ...gpu_core.scene.scene import SceneError
 from ..cache import frames as baked_frames
 from ..cache import velocity
@@ -43,7 +44,7 @@ class Finalising(Greyed):
         try:
             text = self.finalise(context, [baked_frames.read(context, cloth) for cloth in chosen(context)])
         except (SceneError, CacheError, DiskError) as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, coded(str(error)))
             return {"CANCELLED"}
         self.report({"INFO"}, text)
         return {"FINISHED"}

@@ -13,6 +13,7 @@ from bpy.props import BoolProperty, StringProperty
 
 from ...gpu_core.backend.graphics_card import Diagnosis
 from ...gpu_core.files.disk import DiskError
+from ...gpu_core.messages import coded
 from ..bake import session
 from ..device import installation
 from ..device import libraries as gpu_libraries
@@ -98,16 +99,16 @@ class TAFFETA_OT_gpu_install(Greyed):
         folder = gpu_libraries.place()
         refusal = "" if self.wheels else refusal_of_network()
         if refusal or folder is None:
-            self.report({"ERROR"}, refusal or "Blender has no folder for extensions")
+            self.report({"ERROR"}, coded(refusal or "Blender has no folder for extensions"))
             return {"CANCELLED"}
         wheels = Path(bpy.path.abspath(self.wheels)) if self.wheels else None
         if wheels is not None and not wheels.is_dir():
-            self.report({"ERROR"}, f"{wheels} is no folder")
+            self.report({"ERROR"}, coded(f"{wheels} is no folder"))
             return {"CANCELLED"}
         _installation = Installation(folder, wheels, any_machine=self.any_machine)
         _follow()
         if _installation.state == "failed":  # in background; else it has only begun
-            self.report({"ERROR"}, _installation.text)
+            self.report({"ERROR"}, coded(_installation.text))
             return {"CANCELLED"}
         return {"FINISHED"}
 
@@ -145,7 +146,7 @@ class TAFFETA_OT_gpu_uninstall(Greyed):
             if folder is not None:
                 installation.remove(folder)
         except DiskError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, coded(str(error)))
             return {"CANCELLED"}
         finally:
             look()

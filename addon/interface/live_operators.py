@@ -10,6 +10,7 @@ from mathutils import Vector
 
 from ...gpu_core.files.cache import CacheError
 from ...gpu_core.files.disk import DiskError
+from ...gpu_core.messages import coded
 from ...gpu_core.scene.arrays import FloatArray
 from ...gpu_core.scene.scene import SceneError
 from ..live import hand
@@ -45,7 +46,7 @@ class TAFFETA_OT_live(Ticking):
         return no_cloth(context) or ("Live runs already" if live.current is not None else busy(context))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        self.report({"ERROR"}, "Live needs a window: bake instead")
+        self.report({"ERROR"}, coded("Live needs a window: bake instead"))
         return {"CANCELLED"}
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
@@ -54,7 +55,7 @@ class TAFFETA_OT_live(Ticking):
         try:
             live.start(context)
         except (SceneError, DiskError) as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, coded(str(error)))
             return {"CANCELLED"}
         redraw(context)
         return self._run_beside(context, TICK)
@@ -118,7 +119,7 @@ class TAFFETA_OT_live(Ticking):
         state = live.finish()
         redraw(context)
         if state.phase is Phase.FAILED:
-            self.report({"ERROR"}, state.headline)
+            self.report({"ERROR"}, coded(state.headline))
         elif state.text:
             self.report({"INFO"}, state.headline)
         return {"FINISHED"}
@@ -184,7 +185,7 @@ class Freezing(WhileLive):
             for cloth, shape in zip(cloths, shapes, strict=True):
                 self.require(cloth, shape)
         except (SceneError, CacheError, DiskError) as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, coded(str(error)))
             return {"CANCELLED"}
         for cloth, shape in zip(cloths, shapes, strict=True):
             self.freeze(cloth, shape)

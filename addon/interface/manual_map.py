@@ -49,6 +49,7 @@ PAGES = (
     ("bpy.ops.taffeta.velocity", "finalise.md"),
     ("bpy.ops.taffeta.gpu*", "install.md"),
     ("bpy.ops.taffeta.self_test", "install.md"),
+    ("bpy.ops.taffeta.help", "messages/README.md"),
     ("bpy.ops.taffeta.bake*", "bake.md#buttons"),
     ("bpy.ops.taffeta.from_blender*", "from_blender.md"),
     ("bpy.ops.taffeta.to_blender*", "from_blender.md"),

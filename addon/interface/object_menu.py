@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
+from ...gpu_core.messages import coded
 from ...gpu_core.scene.fabrics import FABRICS
 from ...gpu_core.scene.scene import SceneError
 from ..scene import resolution
@@ -93,7 +94,7 @@ class TAFFETA_OT_quick_cloth(OnSelectedMeshes):
         try:
             resolution.subdivide(item, parts)
         except SceneError as error:
-            self.report({"WARNING"}, str(error))
+            self.report({"WARNING"}, coded(str(error)))
 
 
 def _fineness(scene: bpy.types.Scene, item: bpy.types.Object) -> str:
@@ -136,7 +137,7 @@ class TAFFETA_OT_select(Greyed):
     def execute(self, context: bpy.types.Context) -> set[str]:
         item = context.view_layer.objects.get(self.name)
         if item is None:
-            self.report({"WARNING"}, f"{self.name} is not in this view layer")
+            self.report({"WARNING"}, coded(f"{self.name} is not in this view layer"))
             return {"CANCELLED"}
         for other in context.selected_objects:
             other.select_set(False)
@@ -167,10 +168,10 @@ class TAFFETA_OT_mend(Greyed):
         try:
             told = mend(context.scene, self.name, self.how)
         except SceneError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, coded(str(error)))
             return {"CANCELLED"}
         if told:
-            self.report({"WARNING"}, f"Not carried over (text “{TEXT}”): " + "; ".join(told))
+            self.report({"WARNING"}, coded(f"Not carried over (text “{TEXT}”): " + "; ".join(told)))
         return {"FINISHED"}
 
 

@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 from bpy.props import EnumProperty
 
+from ...gpu_core.messages import coded
 from ...gpu_core.scene.arrays import FloatArray
 from ...gpu_core.scene.scene import SceneError
 from ..scene import modifier, painted
@@ -51,12 +52,12 @@ class TAFFETA_OT_show_paint(Greyed):
         item, label = context.object, painted.PAINTED[self.number].label
         group = painted.groups(item).get(self.number)
         if group is None:
-            self.report({"ERROR"}, f"{item.name}: {label} is not painted. Choose a group for it")
+            self.report({"ERROR"}, coded(f"{item.name}: {label} is not painted. Choose a group for it"))
             return {"CANCELLED"}
         try:
             weights = _weights(context, item, group, label.lower())
         except SceneError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, coded(str(error)))
             return {"CANCELLED"}
         layer = item.data.color_attributes.get(LAYER) or item.data.color_attributes.new(LAYER, "FLOAT_COLOR", "POINT")
         layer.data.foreach_set("color", colours(weights).ravel())

@@ -7,6 +7,7 @@ import textwrap
 
 import bpy
 
+from ...gpu_core.messages import code_of
 from ...gpu_core.scene.air import WEIGHTS
 from ..scene import folds, painted, pattern, rest_key, sewn_to
 from ..scene.bodies import carries
@@ -17,6 +18,7 @@ from .fabric_presets import TAFFETA_PT_fabric_presets
 from .paint_operators import LAYER
 
 PIXELS_PER_CHARACTER = 7.5
+BUTTON = 3  #: characters that a button with an icon takes
 NARROWEST = 24  #: characters
 
 
@@ -271,10 +273,20 @@ def draw_numbers(panel: bpy.types.Panel, context: bpy.types.Context, *names: str
         layout.prop(context.object.taffeta.cloth, name)
 
 
-def message(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: str) -> None:
-    """A label as wide as the region, in as many lines as it takes."""
+def message(
+    layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: str, code: str | None = None
+) -> None:
+    """A label as wide as the region, in as many lines as it takes; beside it a question mark that explains it.
+
+    code: of the message, where its text alone does not tell.
+    """
+    code = code_of(text) if code is None else code
     width = context.region.width / context.preferences.system.ui_scale if context.region else 0
-    lines = textwrap.wrap(text, max(NARROWEST, int(width / PIXELS_PER_CHARACTER) - 4))
-    column = layout.column(align=True)
+    beside = 4 + (BUTTON if code else 0)
+    lines = textwrap.wrap(text, max(NARROWEST, int(width / PIXELS_PER_CHARACTER) - beside))
+    row = layout.row(align=True)
+    column = row.column(align=True)
     for index, line in enumerate(lines):
         column.label(text=line, icon=icon if index == 0 else "BLANK1")
+    if code:
+        row.operator("taffeta.help", text="", icon="HELP").code = code

@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 from bpy.props import IntProperty
 
+from ...gpu_core.messages import coded
 from ..scene import keyed, pin_properties
 from .greyed import OnCloth
 
@@ -36,7 +37,7 @@ class TAFFETA_OT_pin_remove(OnCloth):
     def execute(self, context: bpy.types.Context) -> set[str]:
         item, pins = context.object, context.object.taffeta.cloth.pins
         if self.index >= len(pins):
-            self.report({"ERROR"}, f"{item.name}: there are {len(pins)} groups of pins beside the first")
+            self.report({"ERROR"}, coded(f"{item.name}: there are {len(pins)} groups of pins beside the first"))
             return {"CANCELLED"}
         pins.remove(self.index)
         keyed.renumber(item, "taffeta.cloth.pins", self.index)

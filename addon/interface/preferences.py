@@ -8,6 +8,7 @@ from importlib.util import find_spec
 import bpy
 from bpy.props import StringProperty
 
+from ...gpu_core.messages import coded
 from ..device import manifest
 from ..device.info import versions
 from ..device.self_test import SelfTest, lines, passed
@@ -74,7 +75,7 @@ class TAFFETA_OT_self_test(Greyed):
         if passed(answer):
             self.report({"INFO"}, f"The self-test passed on {answer['device']}")
         else:
-            self.report({"WARNING"}, "The self-test failed: the add-on's preferences say where")
+            self.report({"WARNING"}, coded("The self-test failed: the add-on's preferences say where"))
         return {"FINISHED"}
 
 

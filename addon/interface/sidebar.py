@@ -85,7 +85,8 @@ class TAFFETA_PT_sidebar_cache(ClothSidebarPanel, bpy.types.Panel):
             if session.baking(cloth):
                 layout.label(text=f"{cloth.name}: {BAKING.lower()}", icon="TIME")
             else:
-                message(layout, context, status.in_words(cloth, state, reason), ICONS[state])
+                text = status.in_words(cloth, state, reason)
+                message(layout, context, text, ICONS[state], status.code(state, reason))
         _draw_rest(layout, len(cloths))
         caches = _caches(cloth for cloth, _, _ in cloths)
         if caches:

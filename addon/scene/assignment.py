@@ -9,6 +9,7 @@ from typing import Any
 
 import bpy
 
+from ...gpu_core.messages import Told
 from .fields import has_field
 from .sampled import number
 
@@ -18,7 +19,7 @@ PINS = re.compile(r"(?P<owner>.+)\.pins\[(?P<index>\d+)\]")
 SWITCHES = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
 
 
-class AssignmentError(ValueError):
+class AssignmentError(Told, ValueError):
     """There is no such property, or it cannot have the value."""
 
 

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What goes wrong with a device."""
 
+from ..messages import Told
 
-class BackendError(RuntimeError):
+
+class BackendError(Told, RuntimeError):
     """A backend that cannot be used. `problem` and `remedy` are for the user."""
 
     def __init__(self, problem: str, remedy: str) -> None:

@@ -14,6 +14,9 @@ from typing import Any
 
 from ..files import json_lines
 from ..files.folder import CERTIFICATES, REPORTS
+from ..messages import code_of
+
+LATE = "TAF-F008"  #: the code of what is no trouble: it arrived, but not at the step's end
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,11 @@ class Certificate:
         if self.heated_steps:
             texts.append(f"free cloth gained energy in {self.heated_steps} of {self.steps} steps")
         return texts
+
+    @property
+    def codes(self) -> list[str]:
+        """Of its troubles, as `messages` has them, and of what was late."""
+        return [*map(code_of, self.troubles), *([LATE] if self.late_steps and not self.released else [])]
 
 
 def read(folder: Path) -> list[Certificate]:

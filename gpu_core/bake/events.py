@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from ..messages import code_of
+
 
 class EventError(ValueError):
     """A line that is no event of this version; the text says what is wrong with it."""
@@ -26,6 +28,10 @@ class Warn:
     """Something that the user should know; the bake goes on."""
 
     text: str
+    code: str = ""  #: of the message (`messages`); found by the text where it is left out
+
+    def __post_init__(self) -> None:
+        vars(self)["code"] = self.code or code_of(self.text)  # it is frozen
 
 
 @dataclass(frozen=True)
@@ -99,7 +105,14 @@ class Failed:
     kind: str  #: nothing (to do), scene, backend, solver, disk, busy, stale, damaged, crash
     text: str
     object: str = ""  #: the one to blame, where one is
+    code: str = ""  #: as of `Warn`
 
+    def __post_init__(self) -> None:
+        vars(self)["code"] = self.code or code_of(self.text) or OF_KIND.get(self.kind, "")
+
+
+#: Codes of failures that have no words of their own.
+OF_KIND = {"solver": "TAF-B005", "crash": "TAF-B004"}
 
 BakeEvent = Start | Warn | Prerolled | Frame | Working | Checked | Done | Cancelled | Failed
 

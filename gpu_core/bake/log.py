@@ -15,6 +15,7 @@ from ..files import job as job_folder
 from ..files.folder import BAKE_LOG, JOB
 from ..files.job import JobError
 from ..files.program import program
+from ..messages import coded
 from .certificate import certificate, preroll_text
 from .events import BakeEvent, Checked, Failed, Frame, Prerolled, Start, Warn, Working, to_json
 
@@ -85,16 +86,19 @@ def words(event: BakeEvent) -> str:
         case Prerolled():
             return f"pre-roll {event.done} of {event.frames}: {statistics(event.report)}"
         case Frame():
-            return f"frame {event.frame}: {statistics(event.report)}"
+            return coded(
+                f"frame {event.frame}: {statistics(event.report)}", ", ".join(certificate(event.report, {}).codes)
+            )
         case Checked():
             trouble = certificate({"frame": event.frame}, event.report).troubles
-            return f"frame {event.frame}: {'; '.join([*trouble, *event.report['findings']])}" if trouble else ""
+            told = [coded(text) for text in trouble]
+            return f"frame {event.frame}: {'; '.join([*told, *event.report['findings']])}" if trouble else ""
         case Working():
             return ""
         case Warn():
-            return f"warning: {event.text}"
+            return f"warning: {coded(event.text, event.code)}"
         case Failed():
-            return f"failed ({event.kind}): {event.text}"
+            return f"failed ({event.kind}): {coded(event.text, event.code)}"
         case _:
             return str(to_json(event)["event"])
 

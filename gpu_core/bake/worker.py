@@ -5,13 +5,13 @@
 On standard output one JSON object a line (`events`), and nothing else:
 
     {"event": "start", "frames": 48, "backend": "cpu", "device": "…"}
-    {"event": "warning", "text": "…"}
+    {"event": "warning", "text": "…", "code": "TAF-…"}
     {"event": "preroll", "frame": -3, …as of a frame, "done": 2, "frames": 6}    before the range, and not stored
     {"event": "frame", "frame": 2, …the solver's report…, "seconds": 0.8, "memory": …, "done": 2, "frames": 48}
     {"event": "working", "frame": 3, "step": 5, "steps": 8}    a frame takes long
     {"event": "certificate", "frame": 2, "intersections": 0, …}
     {"event": "done"} or {"event": "cancelled"}
-    {"event": "error", "kind": "…", "text": "…", "object": "…"}
+    {"event": "error", "kind": "…", "text": "…", "object": "…", "code": "TAF-…"}
 
 The exit code is one of EXITS. SIGTERM, a file named `cancel` in the cache folder, a reader that went away, and with
 --led a word or the end of standard input (`stop`) stop it within a second or two; the frames so far are kept and can be

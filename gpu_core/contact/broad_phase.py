@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..backend import Backend, Launch, launch
+from ..messages import Told
 from .patches import PATCH_SIZE, Surface, patches
 
 CHUNK = 1 << 17  #: pairs of patches whose candidates are listed, and culled, at once
@@ -19,7 +20,7 @@ NOTES = 3 * (1 + 3 * PATCH_SIZE)  #: most overlaps that the kernel `candidates` 
 MOST_PAIRS = (1 << 29) - 1  #: kernels index the four corners of a pair with 32 bits
 
 
-class TooManyPairsError(RuntimeError):
+class TooManyPairsError(Told, RuntimeError):
     """More pairs are near each other than can be counted; the text is for the user."""
 
 

@@ -17,6 +17,8 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from ..messages import Told
+
 NO_SPACE = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 NOT_ALLOWED = {errno.EACCES, errno.EPERM, errno.EROFS}
 NO_FOLDER = {errno.ENOENT, errno.ENOTDIR, errno.EEXIST}
@@ -24,7 +26,7 @@ RETRIES, RETRY_WAIT = 20, 0.05  #: together a second: so long a virus scanner ma
 MIB = 2**20
 
 
-class DiskError(RuntimeError):
+class DiskError(Told, RuntimeError):
     """A file or folder that cannot be read or written. `problem` and `remedy` are for the user."""
 
     def __init__(self, problem: str, remedy: str) -> None:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from ..messages import Told
 
-class CacheError(RuntimeError):
+
+class CacheError(Told, RuntimeError):
     """A cache that cannot be used: damaged, or not Taffeta's."""
 
     def __init__(self, problem: str, remedy: str) -> None:

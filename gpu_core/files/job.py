@@ -23,6 +23,7 @@ from typing import Any, BinaryIO
 import numpy as np
 import numpy.typing as npt
 
+from ..messages import Told
 from ..scene.air import Field, FieldWeights
 from ..scene.differences import without_later
 from ..scene.pins import PinGroup, Pins
@@ -91,7 +92,7 @@ CLOTH_ARRAYS: dict[str, type] = {
 }
 
 
-class JobError(RuntimeError):
+class JobError(Told, RuntimeError):
     """A job folder that cannot be used. `problem` and `remedy` are for the user."""
 
     def __init__(self, problem: str, remedy: str) -> None:

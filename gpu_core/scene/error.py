@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from ..messages import Told
 
-class SceneError(ValueError):
+
+class SceneError(Told, ValueError):
     """A scene that cannot be simulated. `object` names the culprit, `remedy` says what the user can do."""
 
     def __init__(self, object_name: str, problem: str, remedy: str) -> None:

@@ -13,7 +13,7 @@ import pytest
 from taffeta.addon.bake import report, session
 from taffeta.addon.bake.report import without_paths
 from taffeta.addon.bake.state import Happening
-from taffeta.gpu_core.bake.events import Checked
+from taffeta.gpu_core.bake.events import Checked, Frame
 from taffeta.gpu_core.bake.log import words
 from taffeta.tests.addon.baking import begin, end, folder, until_frame
 
@@ -40,9 +40,17 @@ def test_a_resumed_bake_goes_on_in_the_same_log_and_a_new_one_begins_anew(saved_
     assert (folder(saved_scene) / "bake.log").read_text(encoding="utf-8").count("start on cpu") == 1
 
 
+def test_a_frame_that_is_not_clean_has_its_codes_in_the_log():
+    late = {"frame": 7, "seconds": 1.0, "steps": 8, "late_steps": 2, "unfinished_steps": 1}
+    assert words(Frame(late, 7, 48)) == "frame 7: start state [TAF-F005, TAF-F008]"
+    released = {"frame": 7, "seconds": 1.0, "steps": 8, "late_steps": 2, "released": ["Arm and Sleeve"]}
+    assert words(Frame(released, 7, 48)) == "frame 7: start state [TAF-F004]"
+    assert words(Frame({"frame": 7, "seconds": 1.0}, 7, 48)) == "frame 7: start state"
+
+
 def test_troubles_of_a_frame_stand_in_the_log():
     event = Checked({"frame": 7, "intersections": 2, "findings": ["the edge 1–2 of Skirt meets …"]})
-    assert words(event) == "frame 7: 2 intersections; the edge 1–2 of Skirt meets …"
+    assert words(event) == "frame 7: 2 intersections [TAF-F001]; the edge 1–2 of Skirt meets …"
     assert words(Checked({"frame": 7, "intersections": 0, "findings": []})) == ""
 
 

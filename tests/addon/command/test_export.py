@@ -125,7 +125,11 @@ def test_what_was_set_for_the_bake_is_set_again_to_check_and_to_export(taffeta, 
 def test_what_cannot_be_set_is_usage(taffeta, saved_scene, tmp_path):
     code, answer = taffeta("bake", tmp_path / "shot.blend", "--set", "Cloth.density=-1")
     assert code == 2
-    assert answer["error"] == {"text": "Cloth.density cannot be '-1': it is at least 0.0001", "object": "Cloth"}
+    assert answer["error"] == {
+        "text": "Cloth.density cannot be '-1': it is at least 0.0001",
+        "object": "Cloth",
+        "code": "TAF-U003",
+    }
 
 
 def test_free_deletes_the_cache_and_tells_how_much(taffeta, shot, tmp_path):

@@ -16,6 +16,7 @@ from taffeta.addon.scene import checks
 from taffeta.addon.scene.gather import members
 from taffeta.gpu_core.bake.certificate import Certificate
 from taffeta.gpu_core.files.cache import CacheState
+from taffeta.gpu_core.messages import code_of
 from taffeta.tests.addon.recording_layout import RecordingLayout
 
 
@@ -64,6 +65,28 @@ def test_the_size_of_a_bake_that_two_cloths_share_counts_once(draw, make_cloth, 
     assert "3.0 MiB, 1.0 GiB free" in texts
     assert "Skirt: 4 frames" in texts
     assert "Cape: 4 frames" in texts
+
+
+def test_a_question_mark_beside_each_trouble_explains_it(draw, make_cloth):
+    make_cloth("Skirt")
+    bpy.context.scene.use_gravity = False
+    found = checks.troubles(bpy.context.scene, members(bpy.context.scene))
+    codes = [code for trouble in found if (code := code_of(f"{trouble.name}: {trouble.text}"))]
+    assert "TAF-S024" in codes
+    layout = draw("checks")
+    assert layout.shown.count(("operator", "taffeta.help")) == len(codes)
+
+
+def test_a_stale_cache_has_a_code_whatever_its_reason(draw, make_cloth, monkeypatch):
+    make_cloth("Skirt")
+    monkeypatch.setattr(
+        status, "every", lambda scene: [(bpy.data.objects["Skirt"], CacheState.STALE, "density is 0.2")]
+    )
+    layout = draw("cache")
+    assert ("operator", "taffeta.help") in layout.shown
+    assert status.code(CacheState.STALE, "density is 0.2, was 0.1") == "TAF-C002"
+    assert status.code(CacheState.CORRUPT, "a.pc2 is missing") == "TAF-C007"
+    assert status.code(CacheState.READY, "48 frames") == ""
 
 
 def test_a_cloth_in_the_running_bake_is_shown_so_and_no_other(draw, make_cloth, monkeypatch):

@@ -114,7 +114,8 @@ def test_failures_are_told_in_an_event_and_by_the_exit_code(job, tmp_path, spoil
     assert events[-1]["event"] == "error"
     assert events[-1]["kind"] == kind
     assert text in events[-1]["text"]
-    assert set(events[-1]) == {"event", "kind", "text", "object"}
+    assert set(events[-1]) == {"event", "kind", "text", "object", "code"}
+    assert events[-1]["code"] == {"scene": "TAF-C016", "backend": "TAF-G014", "solver": "TAF-B001"}[kind]
 
 
 def test_a_scene_error_names_the_object(job, tmp_path):
