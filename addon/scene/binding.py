@@ -50,8 +50,8 @@ def surface(points: Array, triangles: IntArray) -> Surface:
     return Surface(points, normals / np.where(length > 0.0, length, 1.0), triangles)
 
 
-def nearest(points: Array, places: Array, triangles: IntArray) -> IntArray:
-    """(N,) which of the triangles (T, 3) of these places (V, 3) is nearest to each of the points (N, 3).
+def nearest(points: Array, places: Array, triangles: IntArray) -> tuple[IntArray, Array]:
+    """(N,) which of the triangles (T, 3) of these places (V, 3) is nearest to each of the points (N, 3), and how far.
 
     Raises ValueError where no triangle has an area.
     """
@@ -62,7 +62,8 @@ def nearest(points: Array, places: Array, triangles: IntArray) -> IntArray:
     if not len(whole):
         raise ValueError("no triangle has an area")
     tree = BVHTree.FromPolygons(places.tolist(), triangles[whole].tolist())
-    return whole[[tree.find_nearest(point)[2] for point in points.tolist()]]
+    found = [tree.find_nearest(point)[2:] for point in points.tolist()]
+    return whole[[triangle for triangle, _ in found]], np.array([far for _, far in found])
 
 
 def follow(places: Places, held: Surface, limit: float) -> Array:
@@ -72,7 +73,7 @@ def follow(places: Places, held: Surface, limit: float) -> Array:
 
 
 def bind(points: Array, held: Surface, triangles: IntArray, limit: float) -> tuple[Places, Array]:
-    """Where the points (N, 3) are near these triangles (N,) of the surface, and (N,) how far `follow` leaves them there.
+    """Where the points (N, 3) are near these triangles (N,) of the surface, and (N,) how far `follow` misses them.
 
     That is rounding, unless a point lies farther off than the surface's radius of curvature.
     """
@@ -85,9 +86,7 @@ def bind(points: Array, held: Surface, triangles: IntArray, limit: float) -> tup
         missing = points - flat - rounding - heights[:, None] * normal
         far = np.linalg.norm(missing, axis=1)
         better = (far < least)[:, None]
-        best = Places(
-            corners, np.where(better, weights, best.weights), np.where(better[:, 0], heights, best.heights)
-        )
+        best = Places(corners, np.where(better, weights, best.weights), np.where(better[:, 0], heights, best.heights))
         least = np.minimum(far, least)
         turning = heights[:, None, None] * (normals[:, 1:] - normals[:, :1])
         slopes = np.concatenate([at[:, 1:] - at[:, :1] + turning, normal[:, None]], axis=1).transpose(0, 2, 1)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 
-from ...gpu_core.scene.arrays import Array
+from ...gpu_core.scene.arrays import Array, IntArray
 from ...gpu_core.scene.scene import SceneError
 from . import binding, dense_nodes, modifier, triangulation
 from . import mesh as mesh_arrays
@@ -59,14 +59,14 @@ def bind(context: bpy.types.Context, item: bpy.types.Object, cloth: bpy.types.Ob
             points = mesh_arrays.positions(mesh).astype(np.float64)
         with evaluated_mesh(Body(cloth), depsgraph, frame) as (mesh, matrix):
             light = to_world(mesh_arrays.positions(mesh), matrix)
-            triangles = mesh_arrays.triangles(mesh).astype(np.int64)
+            triangles = mesh_arrays.triangles(mesh)
         if len(points) != len(item.data.vertices):
             raise SceneError(
                 item.name, "a modifier before its other ones makes other vertices", "Apply it, or move it to the end"
             )
     world = to_world(points, to_metres)
     try:
-        chosen = binding.nearest(world, light, triangles)
+        chosen, away = binding.nearest(world, light, triangles)
     except ValueError as error:
         raise SceneError(cloth.name, f"nothing can follow it: {error}", "Give it faces") from error
     held = binding.surface(to_world(light, np.linalg.inv(to_metres)), triangles)
@@ -76,9 +76,7 @@ def bind(context: bpy.types.Context, item: bpy.types.Object, cloth: bpy.types.Ob
     _store(item, places)
     _attach(item, cloth, len(light), limit)
     edges = np.linalg.norm(held.points[triangles[:, 0]] - held.points[triangles[:, 1]], axis=1).mean()
-    flat = np.einsum("nk,nkx->nx", places.weights, light[places.corners])
-    farthest = float(np.linalg.norm(world - flat, axis=1).max(initial=0.0))
-    return Bound(len(points), farthest, int((far > binding.EXACT * edges).sum()))
+    return Bound(len(points), float(away.max()), int((far > binding.EXACT * edges).sum()))
 
 
 def unbind(item: bpy.types.Object) -> None:
@@ -103,6 +101,7 @@ def move_to(item: bpy.types.Object, light: bpy.types.Object) -> None:
     if own.node_group.users > 1:
         own.node_group = own.node_group.copy()
     own.node_group.nodes[dense_nodes.LIGHT].inputs["Object"].default_value = light
+    item.taffeta.follows = light
 
 
 def followers(items: list[bpy.types.Object], cloth: bpy.types.Object) -> list[bpy.types.Object]:
@@ -112,8 +111,9 @@ def followers(items: list[bpy.types.Object], cloth: bpy.types.Object) -> list[bp
 
 def hide_light(cloth: bpy.types.Object, hide: bool) -> None:
     """Leave the light mesh out of renders, and show it as wire, under what follows it; or show it again."""
-    cloth.hide_render = hide
-    cloth.display_type = "WIRE" if hide else "TEXTURED"
+    if cloth.hide_render != hide:
+        cloth.hide_render = hide
+        cloth.display_type = "WIRE" if hide else "TEXTURED"
 
 
 def obstacle(item: bpy.types.Object) -> str:
@@ -130,19 +130,26 @@ def trouble(item: bpy.types.Object) -> str:
         return ""
     if item.taffeta.role != "NONE":
         return f"it follows {cloth.name}, and is simulated itself"
-    if cloth.taffeta.role != "CLOTH":
-        return f"it follows {cloth.name}, which is no cloth"
     own = find(item)
-    if own is None or light_of(item) != cloth:
+    bound = own is not None and light_of(item) == cloth
+    if not bound and cloth.taffeta.role != "CLOTH":
+        return f"it follows {cloth.name}, which is no cloth"
+    if own is None or not bound:
         return f"it is to follow {cloth.name} and is not bound to it"
     if not (own.show_viewport and own.show_render):
-        return f"its modifier “{NAME}” is switched off"
+        return f"its modifier “{NAME}” is switched off, so it does not follow {cloth.name}"
     if _shape(item.data) != item.taffeta.bound_shape:
         return f"its mesh has changed since it was bound to {cloth.name}"
-    bound, count = dense_nodes.count(own.node_group), len(cloth.data.vertices)
-    if count != bound and all(entry.type in modifier.KEEPS_VERTICES for entry in cloth.modifiers):
-        return f"{cloth.name} has {count} vertices, and had {bound} when this was bound to it"
+    held, count = dense_nodes.count(own.node_group), len(cloth.data.vertices)
+    if count != held and all(entry.type in modifier.KEEPS_VERTICES for entry in cloth.modifiers):
+        return f"{cloth.name} has {count} vertices, and had {held} when this was bound to it"
     return ""
+
+
+def mend_of(item: bpy.types.Object) -> str:
+    """Which of `mends.MENDS` puts its `trouble` right."""
+    cloth = item.taffeta.follows
+    return "BIND" if item.taffeta.role == "NONE" and cloth.taffeta.role == "CLOTH" else "UNBIND"
 
 
 def hindering(cloth: bpy.types.Object) -> bpy.types.Modifier | None:
@@ -205,7 +212,7 @@ def _place(item: bpy.types.Object) -> int:
 
 
 def _store(item: bpy.types.Object, places: binding.Places) -> None:
-    columns: list[tuple[str, str, str, Array]] = [
+    columns: list[tuple[str, str, str, Array | IntArray]] = [
         *((name, "INT", "value", places.corners[:, k]) for k, name in enumerate(dense_nodes.CORNERS)),
         (dense_nodes.WEIGHTS, "FLOAT_VECTOR", "vector", places.weights),
         (dense_nodes.HEIGHT, "FLOAT", "value", places.heights),

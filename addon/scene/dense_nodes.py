@@ -113,5 +113,5 @@ def _where_it_fits(tree: Tree, light: Socket, vertices: int, dense: Socket, move
 
 def count(tree: bpy.types.NodeTree) -> int:
     """So many vertices had the light mesh."""
-    node = tree.nodes[COUNT]
-    return next(entry for entry in node.inputs if entry.type == "INT" and not entry.is_linked and entry.enabled).default_value
+    inputs = (entry for entry in tree.nodes[COUNT].inputs if entry.type == "INT" and entry.enabled)
+    return next(entry for entry in inputs if not entry.is_linked).default_value

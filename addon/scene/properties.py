@@ -12,6 +12,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 from ...gpu_core.scene.fabrics import COTTON, FABRICS, Fabric
 from ...gpu_core.scene.scene import Cloth, Collider, Material
 from . import (
+    dense,
     field_weights,
     garment_properties,
     inelastic_properties,
@@ -309,6 +310,13 @@ class ColliderProperties(bpy.types.PropertyGroup):
     )
 
 
+def _follow(owner: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """Whoever follows nothing any more is let go."""
+    roster.forget()
+    if owner.follows is None and dense.find(owner.id_data) is not None:
+        dense.unbind(owner.id_data)
+
+
 def _may_be_followed(owner: bpy.types.PropertyGroup, item: bpy.types.Object) -> bool:
     return item.taffeta.role == "CLOTH" and item != owner.id_data
 
@@ -329,7 +337,7 @@ class ObjectProperties(bpy.types.PropertyGroup):
         description="The cloth whose motion this mesh takes on, once it is bound: simulate a light mesh, show this one",
         type=bpy.types.Object,
         poll=_may_be_followed,
-        update=roster.forget,
+        update=_follow,
         options=UNKEYED,
     )
     rounding: FloatProperty(
