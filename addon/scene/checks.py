@@ -225,7 +225,7 @@ def _look(scene: bpy.types.Scene) -> Iterator[Trouble]:
         for text in fields.ignored(item):
             yield Trouble(item.name, text, ignored=True)
         if item.type == "MESH" and item.mode == "OBJECT" and (text := dense.trouble(item)):
-            yield Trouble(item.name, text, dense.mend_of(item))
+            yield Trouble(item.name, text, "BIND" if dense.may_be_bound(item) else "UNBIND")
         if item.taffeta.role != "NONE" or item.type != "MESH":
             continue
         if any(entry.type == "CLOTH" and entry.show_viewport for entry in item.modifiers):

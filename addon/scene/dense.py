@@ -146,10 +146,9 @@ def trouble(item: bpy.types.Object) -> str:
     return ""
 
 
-def mend_of(item: bpy.types.Object) -> str:
-    """Which of `mends.MENDS` puts its `trouble` right."""
-    cloth = item.taffeta.follows
-    return "BIND" if item.taffeta.role == "NONE" and cloth.taffeta.role == "CLOTH" else "UNBIND"
+def may_be_bound(item: bpy.types.Object) -> bool:
+    """Are both in the roles that binding takes?"""
+    return item.taffeta.role == "NONE" and item.taffeta.follows.taffeta.role == "CLOTH"
 
 
 def hindering(cloth: bpy.types.Object) -> bpy.types.Modifier | None:

@@ -19,7 +19,7 @@ from . import mesh as mesh_arrays
 
 MOST, PART = 8000, 8  #: vertices that none is told to have: a part of the dense mesh's, and no more than this
 FEWEST = 16
-ROUGH = 0.3  #: of the mean edge: how far the surface is made rough
+ROUGH = 0.2  #: of an edge of the light mesh: how far the surface is made rough
 ROUNDS = 5  #: twice, in which vertices go half the way to the middle of their neighbours
 SEED = 1
 
@@ -69,8 +69,9 @@ def _decimated(context: bpy.types.Context, item: bpy.types.Object, wanted: int) 
     smooth = BVHTree.FromPolygons(points.tolist(), triangles.tolist())
     normals = np.empty((len(points), 3), np.float32)
     rough.vertices.foreach_get("normal", normals.reshape(-1))
-    ends = _edges(rough)
-    edge = np.linalg.norm(points[ends[:, 0]] - points[ends[:, 1]], axis=1).mean()
+    corner = points[triangles]
+    area = 0.5 * np.linalg.norm(np.cross(corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]), axis=1).sum()
+    edge = np.sqrt(2.0 / np.sqrt(3.0) * area / wanted)
     away = np.random.default_rng(SEED).uniform(-ROUGH * edge, ROUGH * edge, len(points))
     _set(rough, points + away[:, None] * normals)
     holder = bpy.data.objects.new(rough.name, rough)

@@ -83,15 +83,15 @@ def test_a_dense_mesh_that_is_disabled_does_not_stop_the_check(pair):
     assert found() == {1: set(), 2: set(), 3: set()}
 
 
-def _crumple(make_object) -> tuple[bpy.types.Object, bpy.types.Object]:
-    """(light, dense) sheets of 0.4 m that stand on a floor, and fall in folds."""
+def _drape(make_object) -> tuple[bpy.types.Object, bpy.types.Object]:
+    """(light, dense) sheets of 0.5 m that fall over a ball on a floor."""
     items = []
     for name, parts, role in (("Light", LIGHT, "CLOTH"), ("Dense", DENSE, "NONE")):
         item = sheet(make_object, name, parts, role)
-        item.scale, item.rotation_euler, item.location = (0.4, 0.4, 0.4), (1.4, 0.1, 0.3), (0, 0, 0.25)
+        item.scale, item.rotation_euler, item.location = (0.5, 0.5, 0.5), (0.1, 0.05, 0.3), (0, 0, 0.19)
         items.append(item)
     make_object("Floor", [(-2, -2, 0), (2, -2, 0), (0, 2, 0)], [(0, 1, 2)], "COLLIDER")
-    bpy.ops.mesh.primitive_uv_sphere_add(radius=0.06, location=(0.02, 0.02, 0))
+    bpy.ops.mesh.primitive_uv_sphere_add(radius=0.1, location=(0.02, 0.02, 0.05))
     bpy.context.object.taffeta.role = "COLLIDER"
     return items[0], items[1]
 
@@ -99,23 +99,19 @@ def _crumple(make_object) -> tuple[bpy.types.Object, bpy.types.Object]:
 def test_a_dense_mesh_of_10k_on_a_light_one_of_800_does_not_cross_where_that_keeps_one_and_a_half_mm(
     scene, make_object, tmp_path
 ):
-    light, item = _crumple(make_object)
+    light, item = _drape(make_object)
     light.taffeta.cloth.preset, light.taffeta.cloth.thickness = "COTTON", 0.0015
-    scene.taffeta.backend, scene.frame_end = "CPU", 24
+    scene.taffeta.backend, scene.frame_end = "CPU", 16
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
     choose(light, item)
     assert bpy.ops.taffeta.bind_dense() == {"FINISHED"}
     assert bpy.ops.taffeta.bake() == {"FINISHED"}  # which looks at what Blender draws
     assert checking.troubles(scene) == []
     assert not checking.unjudged(scene)
-    for frame in (8, 16, 24):
+    for frame in (8, 16):
         scene.frame_set(frame)
         points, triangles = drawn.mesh(Body(item), bpy.context.evaluated_depsgraph_get(), frame)
         assert len(points) == (DENSE + 1) ** 2
         mesh = ipctk.CollisionMesh(points, ipctk.edges(triangles), triangles)
         assert not ipctk.has_intersections(mesh, points)
-    assert np.ptp(world(item, 24)[:, 2]) < 0.5 * np.ptp(world(item, 1)[:, 2])  # it has fallen
-    item.modifiers.new("Shell", "SOLIDIFY").thickness = 0.1
-    bpy.ops.taffeta.check()
-    assert "frames cross as Blender draws them" in checking.troubles(scene)[0]
-    assert "Dense" in checking.troubles(scene)[0]
+    assert np.ptp(world(item, 16)[:, 2]) > 2 * np.ptp(world(item, 1)[:, 2])  # it hangs over the ball
