@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import struct
+
 import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix
 
+from taffeta.addon.live import display
 from taffeta.addon.scene import binding, checks, dense, dense_nodes
 from taffeta.addon.scene import mesh as mesh_arrays
 from taffeta.addon.scene.gather import gather, members
@@ -109,6 +112,19 @@ def test_deformers_and_what_refines_keep_their_places(pair):
     assert len(world(item, 3)) == 81 * 81
     dense.bind(bpy.context, item, light)
     assert [entry.name for entry in item.modifiers] == ["Wave", dense.NAME, "Refine"]
+
+
+def test_it_follows_what_live_shows(pair, tmp_path):
+    light, item = pair
+    dense.bind(bpy.context, item, light)
+    expected = world(item, 4)
+    cache = tmp_path / "live.pc2"
+    frame = motion(light, FRAMES)[3].astype("<f4")
+    cache.write_bytes(struct.pack("<12siiffi", b"POINTCACHE2\0", 1, len(frame), 0.0, 1.0, 1) + frame.tobytes())
+    bpy.context.scene.frame_set(1)
+    display.show(light, cache)
+    np.testing.assert_allclose(world(item), expected, rtol=0, atol=1e-6)
+    display.remove()
 
 
 def test_the_file_plays_without_the_addon(pair, tmp_path):
