@@ -88,13 +88,13 @@ def mesh(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> tuple[Array,
         world = to_world(points, matrix)
     after = list(item.modifiers)[modifier.place(item) + 1 :]
     sewn = sewn_to.sews(item) or (item.taffeta.role == "CLOTH" and item.taffeta.cloth.weld_seams)
-    if sewn or any(entry.show_viewport for entry in after):
+    if sewn or dense_mesh.find(item) is not None or any(entry.show_viewport for entry in after):
         world, triangles = _merged(world, triangles)
     return world, triangles
 
 
 def _merged(points: Array, triangles: IntArray) -> tuple[Array, IntArray]:
-    """Modifiers, and threads, leave seams of two vertices in one place, which do not cross for it."""
+    """Modifiers, threads and artists leave seams of two vertices in one place, which do not cross for it."""
     places, inverse = np.unique(points, axis=0, return_inverse=True)
     if len(places) == len(points):
         return points, triangles

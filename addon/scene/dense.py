@@ -141,7 +141,7 @@ def trouble(item: bpy.types.Object) -> str:
     if _shape(item.data) != item.taffeta.bound_shape:
         return f"its mesh has changed since it was bound to {cloth.name}"
     held, count = dense_nodes.count(own.node_group), len(cloth.data.vertices)
-    if count != held and all(entry.type in modifier.KEEPS_VERTICES for entry in cloth.modifiers):
+    if count != held and all(map(_keeps_vertices, cloth.modifiers)):
         return f"{cloth.name} has {count} vertices, and had {held} when this was bound to it"
     return ""
 
@@ -234,6 +234,11 @@ def _attach(item: bpy.types.Object, cloth: bpy.types.Object, vertices: int, limi
 
 def _is_ours(tree: bpy.types.NodeTree | None) -> bool:
     return tree is not None and dense_nodes.LIGHT in tree.nodes
+
+
+def _keeps_vertices(entry: bpy.types.Modifier) -> bool:
+    """Nodes of others may make a light mesh of what the object has."""
+    return entry.type in modifier.KEEPS_VERTICES or entry.name.startswith("Taffeta ")
 
 
 def _shape(mesh: bpy.types.Mesh) -> str:

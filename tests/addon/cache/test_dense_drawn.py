@@ -57,6 +57,20 @@ def test_a_body_between_light_and_dense_is_found_by_the_dense_ones_name(pair, ma
     assert found()[2] == {frozenset(("Dense", "Pin"))} | (set() if hidden else {frozenset(("Light", "Pin"))})
 
 
+def test_panels_that_share_the_places_of_a_border_do_not_cross_there(pair, make_object):
+    left, right = sheet(make_object, "Whole", 20), sheet(make_object, "Right", 20)
+    points = np.concatenate([world(left), world(right)])
+    faces = [tuple(face.vertices) for face in left.data.polygons]
+    near = [face for face in faces if points[list(face), 0].mean() < 0]
+    far = [tuple(vertex + 441 for vertex in face) for face in faces if face not in near]
+    panels = make_object("Panels", points, near + far)
+    for item in (left, right, pair[1]):
+        bpy.data.objects.remove(item)
+    dense.bind(bpy.context, panels, pair[0])
+    assert len(np.unique(world(panels, 3), axis=0)) == 441
+    assert found() == {1: set(), 2: set(), 3: set()}
+
+
 def test_what_refines_the_dense_mesh_is_judged_as_it_renders(pair):
     _, item = pair
     shell = item.modifiers.new("Shell", "SOLIDIFY")
