@@ -83,9 +83,9 @@ def build(name: str, light: bpy.types.Object, vertices: int, limit: float) -> bp
     first, second, third = (tree.scaled(point, weight) for point, weight in zip(points, weights, strict=True))
     place = flat = tree.vector("ADD", tree.vector("ADD", first, second), third)
     for point, across, weight in zip(points, normals, weights, strict=True):
-        plane = tree.number("MULTIPLY", tree.dot(tree.vector("SUBTRACT", flat, point), across), -ROUND)
-        rounding = tree.number("MAXIMUM", tree.number("MINIMUM", plane, limit), -limit)
-        way = tree.number("MULTIPLY", tree.number("ADD", rounding, height), weight)
+        off = tree.dot(tree.vector("SUBTRACT", flat, point), across)  # the corner's plane
+        held = tree.node("ShaderNodeClamp", {"Value": off, "Min": -limit / ROUND, "Max": limit / ROUND}).outputs[0]
+        way = tree.number("MULTIPLY", tree.number("MULTIPLY_ADD", held, -ROUND, height), weight)
         place = tree.vector("ADD", place, tree.scaled(across, way))
     moved = tree.node("GeometryNodeSetPosition", {"Geometry": dense, "Position": place}).outputs[0]
     tree.node("NodeGroupOutput", {0: _where_it_fits(tree, geometry, vertices, dense, moved)})
