@@ -45,6 +45,7 @@ def main(package: Path, wheels: Path | None, folder: Path) -> None:
     assert end[:, 2].mean() < start[:, 2].mean(), "the sheet does not fall"
     cached = list(folder.rglob("*.pc2"))
     assert len(cached) == 1, cached
+    dense_meshes_come_and_go(sheet)
     finalise(sheet, folder)
     command = sys.modules[f"{NAME}.addon.command.blender"]._run
     for words in (
@@ -127,6 +128,29 @@ def fabrics_come_and_go(sheet: bpy.types.Object) -> None:
     bpy.ops.taffeta.fabric_preset_add(name="Mine", remove_name=True)
     assert not bpy.utils.preset_find("Mine", "taffeta/fabric")
     cloth.preset = "COTTON"
+
+
+def dense_meshes_come_and_go(sheet: bpy.types.Object) -> None:
+    """A copy of the sheet with more vertices follows it, and lies on it in the last frame."""
+    dense = bpy.data.objects.new("Dense", bpy.data.meshes.new_from_object(sheet))
+    bpy.context.scene.collection.objects.link(dense)
+    dense.matrix_world = sheet.matrix_world
+    choose(dense)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.subdivide(number_cuts=1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    dense.taffeta.follows = sheet
+    before = positions(dense, FRAMES)
+    assert bpy.ops.taffeta.bind_dense() == {"FINISHED"}
+    found, light = positions(dense, FRAMES), positions(sheet, FRAMES)
+    assert len(found) > len(light)
+    assert np.abs(found[:, 2].mean() - light[:, 2].mean()) < 1e-3, "it does not follow"
+    assert np.abs(found - before).max() > 1e-3, "nothing moved"
+    assert bpy.ops.taffeta.unbind_dense() == {"FINISHED"}
+    assert np.array_equal(positions(dense, FRAMES), before)
+    bpy.data.objects.remove(dense)
+    choose(sheet)
 
 
 def finalise(sheet: bpy.types.Object, folder: Path) -> None:

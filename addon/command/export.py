@@ -36,7 +36,7 @@ def export(options: Namespace, report: Report) -> None:
         if out.suffix == ".blend":
             made = [_convert(frames, options) for frames in baked]
         else:
-            to_file.write(bpy.context, baked, out, options.modifiers)
+            to_file.write(bpy.context, baked, out, options.modifiers, options.meshes.upper())
             made = cloths
     start, end = min(frames.frame_start for frames in baked), max(frames.frame_end for frames in baked)
     report.values |= {"objects": [item.name for item in made], "frames": [start, end]}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command line: bake, cancel, check, free, export, job, run, fetch, info, explain, sample.
+"""The command line: bake, cancel, check, free, bind, export, job, run, fetch, info, explain, sample.
 
 It ends with one of the codes of `device.answer.Exit`. With --json standard output is one JSON object and nothing else.
 """
@@ -21,6 +21,8 @@ from ..device.answer import CommandError, Exit, Report, standard_output
 FRAMES = re.compile(r"(-?\d+):(-?\d+)")
 ASSIGNMENT = re.compile(r"(.+?)\.([a-z_]+)=(.*)")  #: a name of an object may have dots too
 BLEND_KINDS = ("shape-keys", "absolute-shape-keys", "mesh", "velocity")  #: what `export` can make within a .blend
+
+MESHES = ("both", "cloth", "dense")
 
 Command = Callable[[argparse.Namespace, Report], None]
 
@@ -104,6 +106,15 @@ def _parser(program: str) -> argparse.ArgumentParser:
     _add_scene(free)
     _add_save(free, "save the scene without them")
 
+    bind = commands.add_parser("bind", help="let a dense mesh follow a cloth")
+    _add_scene(bind)
+    bind.add_argument("--dense", required=True, metavar="NAME", help="the mesh that is shown")
+    light = bind.add_mutually_exclusive_group()
+    light.add_argument("--cloth", metavar="NAME", help="that is simulated; default: a light mesh made of the dense one")
+    light.add_argument("--vertices", type=_positive, metavar="N", help="of the light mesh that is made, about")
+    bind.add_argument("--as-shown", action="store_true", help="as both are at the file's current frame")
+    bind.add_argument("--save-blend", type=Path, required=True, metavar="OUT.blend", help="save the scene so")
+
     export = commands.add_parser("export", help="turn a whole cache into something that needs none")
     _add_scene(export)
     _add_frames(export)
@@ -114,6 +125,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
     )
     export.add_argument("--frame", type=int, metavar="N", help="of the mesh; default: the file's current one")
     export.add_argument("--modifiers", action="store_true", help="Alembic, USD: with the modifiers after the cache")
+    export.add_argument("--meshes", choices=MESHES, default="both", help="Alembic, USD: of cloth and what follows it")
     export.add_argument("--velocity", action="store_true", help="Alembic, USD: with velocities, for motion blur")
 
     job = commands.add_parser("job", help="hand the scene over to another machine")
@@ -229,6 +241,7 @@ IN_BLENDER: dict[str, Command] = {  #: those that need bpy, and our properties i
     "cancel": _from("scene", "cancel"),
     "check": _from("scene", "check"),
     "free": _from("scene", "free"),
+    "bind": _from("dense", "bind"),
     "export": _from("export", "export"),
     "job": _from("job", "write"),
     "fetch": _from("job", "fetch"),

@@ -21,7 +21,9 @@ from ...gpu_core.files.disk import DiskError, disk_errors, require_writable
 from ...gpu_core.scene.scene import SceneError
 from ..cache import velocity
 from ..cache.frames import BakedFrames
-from ..scene import modifier
+from ..scene import dense, modifier
+from ..scene.evaluated import require_enabled
+from ..scene.gather import members
 
 ALEMBIC = frozenset({".abc"})
 USD = frozenset({".usdc", ".usd"})
@@ -30,6 +32,7 @@ USD = frozenset({".usdc", ".usd"})
 CONTAINERS = {b"Ogawa\xff": 8, b"PXR-USDC": 16}
 HEADER_BYTES = 24
 
+MESHES = ("BOTH", "CLOTH", "DENSE")  #: of a cloth that dense meshes follow
 POINT_BYTES = 12  #: of one position or velocity
 CORNER_BYTES = 100  #: of one face corner, once: indices, UV maps, original coordinates
 SPARE = 2 * MIB
@@ -44,7 +47,13 @@ def unavailable(suffix: str) -> str:
     return ""
 
 
-def write(context: bpy.types.Context, baked: Sequence[BakedFrames], path: Path, modifiers: bool = False) -> None:
+def write(
+    context: bpy.types.Context,
+    baked: Sequence[BakedFrames],
+    path: Path,
+    modifiers: bool = False,
+    meshes: str = "BOTH",
+) -> None:
     """Write the cloths, over all frames of their caches, into a file whose suffix chooses the format.
 
     Positions are the cache's own numbers, in object space below the object's own transform. Velocities are in the file
@@ -52,6 +61,7 @@ def write(context: bpy.types.Context, baked: Sequence[BakedFrames], path: Path, 
 
     Args:
         modifiers: as the viewport shows the cloths, with the modifiers after their caches; otherwise as simulated.
+        meshes: one of `MESHES`. Where nothing follows a cloth, it is written itself in any case.
 
     Raises:
         SceneError: a cache is not what the cloth shows.
@@ -62,20 +72,41 @@ def write(context: bpy.types.Context, baked: Sequence[BakedFrames], path: Path, 
         raise DiskError(*trouble.rsplit(". ", 1))
     require_writable(path.parent)
     growing = path.with_name(f"{path.stem}.new{path.suffix}")
+    items = _chosen(context, baked, meshes)
     with ExitStack() as undo:
         if not modifiers:
             for frames in baked:
                 _require_unblended(frames.cloth)
-                below = list(frames.cloth.modifiers)[modifier.place(frames.cloth) + 1 :]
-                undo.enter_context(modifier.suspended(own for own in below if own != velocity.find(frames.cloth)))
-        _require_room(context, baked, path)
+            for item in dict.fromkeys([*(frames.cloth for frames in baked), *items]):
+                undo.enter_context(modifier.suspended(_refining(item)))
+        _require_room(context, baked, items, path)
         try:
-            _export(context, baked, growing, modifiers)
+            _export(context, baked, items, growing, modifiers)
             _require_whole(growing)
             with disk_errors(path):
                 os.replace(growing, path)
         finally:
             growing.unlink(missing_ok=True)
+
+
+def _chosen(context: bpy.types.Context, baked: Sequence[BakedFrames], meshes: str) -> list[bpy.types.Object]:
+    """The objects that are written."""
+    followers = members(context.scene).followers
+    found: list[bpy.types.Object] = []
+    for frames in baked:
+        following = dense.followers(followers, frames.cloth)
+        for item in following if meshes != "CLOTH" else ():
+            require_enabled(item, context.view_layer.layer_collection)
+        found += [frames.cloth] if meshes != "DENSE" or not following else []
+        found += following if meshes != "CLOTH" else []
+    return found
+
+
+def _refining(item: bpy.types.Object) -> list[bpy.types.Modifier]:
+    """What comes after the cache of a cloth, or after what lets a mesh follow one, and is no velocity."""
+    own = dense.find(item)
+    place = modifier.place(item) if own is None else item.modifiers.find(own.name)
+    return [entry for entry in list(item.modifiers)[place + 1 :] if entry != velocity.find(item)]
 
 
 def _require_unblended(cloth: bpy.types.Object) -> None:
@@ -88,13 +119,15 @@ def _require_unblended(cloth: bpy.types.Object) -> None:
         )
 
 
-def _require_room(context: bpy.types.Context, baked: Sequence[BakedFrames], path: Path) -> None:
-    depsgraph = context.evaluated_depsgraph_get()
+def _require_room(
+    context: bpy.types.Context, baked: Sequence[BakedFrames], items: Sequence[bpy.types.Object], path: Path
+) -> None:
+    depsgraph, frames = context.evaluated_depsgraph_get(), max(len(entry.positions) for entry in baked)
     needed = SPARE
-    for frames in baked:
-        mesh = frames.cloth.evaluated_get(depsgraph).data
-        arrays = 2 if velocity.find(frames.cloth) else 1
-        needed += len(frames.positions) * len(mesh.vertices) * arrays * POINT_BYTES
+    for item in items:
+        mesh = item.evaluated_get(depsgraph).data
+        arrays = 2 if velocity.find(item) else 1
+        needed += frames * len(mesh.vertices) * arrays * POINT_BYTES
         needed += len(mesh.loops) * CORNER_BYTES
     with disk_errors(path):
         free = shutil.disk_usage(path.parent).free
@@ -105,11 +138,17 @@ def _require_room(context: bpy.types.Context, baked: Sequence[BakedFrames], path
         )
 
 
-def _export(context: bpy.types.Context, baked: Sequence[BakedFrames], path: Path, modifiers: bool) -> None:
+def _export(
+    context: bpy.types.Context,
+    baked: Sequence[BakedFrames],
+    items: Sequence[bpy.types.Object],
+    path: Path,
+    modifiers: bool,
+) -> None:
     start, end = min(frames.frame_start for frames in baked), max(frames.frame_end for frames in baked)
     with _stage(context) as stage, _disk_reports(path):
-        for frames in baked:
-            stage.collection.objects.link(frames.cloth)
+        for item in items:
+            stage.collection.objects.link(item)
         stage.frame_start, stage.frame_end = start, end
         if path.suffix in ALEMBIC:
             bpy.ops.wm.alembic_export(

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import bpy
 import numpy as np
 from mathutils import Matrix
 
 from ...gpu_core.scene.arrays import FloatArray
 from ..cache.frames import BakedFrames
-from ..scene import modifier
+from ..scene import dense, dense_nodes, modifier
+from ..scene.evaluated import require_enabled
 
 SINGLE_PRECISION = 1.0e-6  #: relative
 
@@ -19,15 +23,42 @@ def convert(context: bpy.types.Context, baked: BakedFrames, frame: int) -> bpy.t
 
     Raises SceneError where the cache does not hold the frame.
     """
-    cloth, scene = baked.cloth, context.scene
-    positions = baked.at(frame)
+    cloth, positions = baked.cloth, baked.at(frame)
+    with _at_frame(context.scene, frame):
+        mesh = new_mesh(context, cloth, positions, f"{cloth.name} Frame {frame}")
+        world = cloth.evaluated_get(context.evaluated_depsgraph_get()).matrix_world.copy()
+    return _placed(context, cloth, mesh, world)
+
+
+def convert_dense(context: bpy.types.Context, item: bpy.types.Object, frame: int) -> bpy.types.Object:
+    """The same of a mesh that follows a cloth, where that puts it. Raises SceneError where it is disabled."""
+    require_enabled(item, context.view_layer.layer_collection)
+    own = item.modifiers.find(dense.NAME)
+    with _at_frame(context.scene, frame), modifier.suspended(list(item.modifiers)[own + 1 :]):
+        depsgraph = context.evaluated_depsgraph_get()
+        shown = item.evaluated_get(depsgraph)
+        mesh = bpy.data.meshes.new_from_object(shown, preserve_all_data_layers=True, depsgraph=depsgraph)
+        world = shown.matrix_world.copy()
+    mesh.name = f"{item.name} Frame {frame}"
+    for name in dense_nodes.ATTRIBUTES:
+        mesh.attributes.remove(mesh.attributes[name])
+    return _placed(context, item, mesh, world)
+
+
+@contextmanager
+def _at_frame(scene: bpy.types.Scene, frame: int) -> Iterator[None]:
     before = scene.frame_current, scene.frame_subframe
     scene.frame_set(frame)
     try:
-        mesh = new_mesh(context, cloth, positions, f"{cloth.name} Frame {frame}")
-        world = cloth.evaluated_get(context.evaluated_depsgraph_get()).matrix_world.copy()
+        yield
     finally:
         scene.frame_set(before[0], subframe=before[1])
+
+
+def _placed(
+    context: bpy.types.Context, cloth: bpy.types.Object, mesh: bpy.types.Mesh, world: Matrix
+) -> bpy.types.Object:
+    """A new object with this mesh beside the cloth."""
     item = bpy.data.objects.new(mesh.name, mesh)
     item.matrix_world = world
     placed = Matrix.LocRotScale(*world.decompose())

@@ -11,7 +11,8 @@ import bpy
 from ...gpu_core.scene.scene import SceneError
 from ..cache import velocity
 from ..cache.frames import BakedFrames
-from ..scene import modifier
+from ..scene import dense, modifier
+from ..scene.gather import members
 from .to_mesh import link_beside, new_mesh
 
 PER_FRAME = 25  #: evaluation time of absolute keys; Blender divides it by 100, which quarters survive without rounding
@@ -22,7 +23,8 @@ def convert(context: bpy.types.Context, baked: BakedFrames, absolute: bool) -> b
     """A copy of the cloth object, with a shape key a frame in place of the cache; the cloth itself is hidden.
 
     The copy keeps the object's animation and the modifiers after the cache. Those before it, whose result the cache
-    replaced, and the velocities, which are read from the cache, are left out.
+    replaced, and the velocities, which are read from the cache, are left out. Dense meshes that follow the cloth follow
+    the copy from then on.
 
     Args:
         absolute: the keys follow an evaluation time; otherwise each fades in and out with a value of its own, which
@@ -49,6 +51,8 @@ def convert(context: bpy.types.Context, baked: BakedFrames, absolute: bool) -> b
         bpy.data.meshes.remove(mesh)
         raise
     link_beside(context, cloth, item)
+    for follower in dense.followers(members(context.scene).followers, cloth):
+        dense.move_to(follower, item)
     cloth.hide_set(True)
     cloth.hide_render = True
     return item

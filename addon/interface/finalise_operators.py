@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import bpy
-from bpy.props import BoolProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, StringProperty
 from bpy_extras.io_utils import ExportHelper
 
 from ...gpu_core.files.cache import CacheError
@@ -18,8 +18,14 @@ from ..cache import frames as baked_frames
 from ..cache import velocity
 from ..cache.frames import BakedFrames
 from ..finalise import to_file, to_mesh, to_shape_keys
+from ..scene import dense, roster
 from .greyed import Greyed, busy
 
+MESHES = (
+    ("BOTH", "Cloth and Dense", "The cloth, and the meshes that follow it"),
+    ("CLOTH", "Cloth", "The mesh that was simulated"),
+    ("DENSE", "Dense", "The meshes that follow it, where there are some"),
+)
 SHAPE_KEYS = "A copy of the cloth with a shape key a frame takes the place of the cloth, which is hidden"
 
 
@@ -87,7 +93,10 @@ class TAFFETA_OT_to_mesh(Finalising):
         frame = context.scene.frame_current
         for frames in baked:
             frames.at(frame)  # for every cloth, before the first one is made
+        followers = roster.members(context.scene).followers
+        following = [item for frames in baked for item in dense.followers(followers, frames.cloth)]
         made = [to_mesh.convert(context, frames, frame) for frames in baked]
+        made += [to_mesh.convert_dense(context, item, frame) for item in following]
         select(context, made)
         return f"Made {names(made)}"
 
@@ -114,13 +123,19 @@ class Exporting(Finalising, ExportHelper):
         "otherwise as it was simulated",
         default=False,
     )
+    meshes: EnumProperty(
+        name="Meshes",
+        description="What is written of a cloth that dense meshes follow; one that nothing follows is always written",
+        items=MESHES,
+        default="BOTH",
+    )
 
     @classmethod
     def obstacle(cls, context: bpy.types.Context) -> str:
         return to_file.unavailable(cls.filename_ext) or super().obstacle(context)
 
     def finalise(self, context: bpy.types.Context, baked: Sequence[BakedFrames]) -> str:
-        to_file.write(context, baked, Path(bpy.path.abspath(self.filepath)), self.modifiers)
+        to_file.write(context, baked, Path(bpy.path.abspath(self.filepath)), self.modifiers, self.meshes)
         return f"Wrote {self.filepath}"
 
 

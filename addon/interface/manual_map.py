@@ -11,7 +11,8 @@ MANUAL = Path(__file__).resolve().parents[2] / "docs" / "manual"
 
 #: Pattern of what Blender asks for, in lower case → page and heading. The first that fits counts.
 PAGES = (
-    ("bpy.types.objectproperties*", "controls.md#object"),
+    ("bpy.types.objectproperties.role", "controls.md#object"),
+    ("bpy.types.objectproperties*", "proxy.md"),
     ("bpy.types.clothproperties.pins", "garments.md#pins"),
     ("bpy.types.clothproperties.pin*", "controls.md#shape"),
     ("bpy.types.pinproperties*", "garments.md#pins"),
@@ -44,6 +45,9 @@ PAGES = (
     ("bpy.ops.taffeta.live*", "live.md"),
     ("bpy.ops.taffeta.freeze*", "live.md#freezing"),
     ("bpy.ops.taffeta.clear_start", "live.md#freezing"),
+    ("bpy.ops.taffeta.bind_dense", "proxy.md"),
+    ("bpy.ops.taffeta.unbind_dense", "proxy.md"),
+    ("bpy.ops.taffeta.make_light", "proxy.md#making-the-light-mesh"),
     ("bpy.ops.taffeta.to_*", "finalise.md"),
     ("bpy.ops.taffeta.export*", "finalise.md"),
     ("bpy.ops.taffeta.velocity", "finalise.md"),

@@ -185,6 +185,8 @@ class TAFFETA_MT_object(bpy.types.Menu):
             layout.operator("taffeta.set_role", text=text, icon=ROLE_ICONS[identifier]).role = identifier
         layout.operator("taffeta.from_blender_cloth", icon="IMPORT")
         layout.operator("taffeta.to_blender_cloth", icon="EXPORT")
+        layout.operator("taffeta.bind_dense", icon="LINKED")
+        layout.operator("taffeta.make_light", icon="MOD_DECIM")
         layout.separator()
         layout.operator("taffeta.live", icon="PLAY")
         layout.operator("taffeta.bake", text="Bake Selected Cloth", icon="PHYSICS").scope = "SELECTED"

@@ -12,6 +12,7 @@ import bpy
 
 from . import (
     blender_modifier,
+    dense,
     fields,
     folds,
     keyed,
@@ -66,6 +67,8 @@ def troubles(scene: bpy.types.Scene, present: Members) -> Iterator[Trouble]:
         if scene.taffeta.collider_detail == "VIEWPORT" and differs(scene, collider):
             text = "it renders otherwise than the viewport shows it, which is what cloth meets: choose Colliders As"
             yield Trouble(collider.name, text, notice=True)
+    for item in present.followers:
+        yield from _of_follower(item)
     yield from _of_others(scene)
 
 
@@ -135,6 +138,19 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
             text = f"what “{entry.name}” makes of the simulated cloth may cross: that is looked at after each bake"
             yield Trouble(cloth.name, text, notice=True)
     yield from _of_mesh(cloth)
+
+
+def _of_follower(item: bpy.types.Object) -> Iterator[Trouble]:
+    """What of a dense mesh costs nothing to know; whether it has changed is looked at among all others."""
+    cloth = item.taffeta.follows
+    if item.hide_viewport:
+        yield Trouble(item.name, "it is disabled in the viewport, so nobody can look whether it crosses", "ENABLE")
+    entry = dense.hindering(cloth) if cloth.type == "MESH" else None
+    if entry is not None:
+        text = f"“{entry.name}” after the cache makes other vertices, so “{item.name}” does not follow it"
+        yield Trouble(cloth.name, text, "LIGHT_AFTER")
+    if not cloth.hide_render and dense.light_of(item) == cloth:
+        yield Trouble(cloth.name, f"it renders beside “{item.name}”, which follows it", "HIDE_LIGHT", notice=True)
 
 
 def _of_pins(cloth: bpy.types.Object) -> Iterator[Trouble]:
@@ -208,6 +224,8 @@ def _look(scene: bpy.types.Scene) -> Iterator[Trouble]:
                 yield Trouble(item.name, text, "TARGET")
         for text in fields.ignored(item):
             yield Trouble(item.name, text, ignored=True)
+        if item.type == "MESH" and item.mode == "OBJECT" and (text := dense.trouble(item)):
+            yield Trouble(item.name, text, "BIND" if dense.may_be_bound(item) else "UNBIND")
         if item.taffeta.role != "NONE" or item.type != "MESH":
             continue
         if any(entry.type == "CLOTH" and entry.show_viewport for entry in item.modifiers):

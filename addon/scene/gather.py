@@ -40,19 +40,22 @@ class Members(NamedTuple):
     colliders: list[bpy.types.Object]  #: objects with that role
     bodies: list[Body]  #: what collides: these, and what they or others instance
     fields: list[bpy.types.Object]  #: objects with a force field
+    followers: list[bpy.types.Object]  #: meshes that a cloth is to carry along (`dense`)
 
 
 def members(scene: bpy.types.Scene) -> Members:
     """In one look at each object, for scenes of thousands."""
     roles: dict[str, list[bpy.types.Object]] = {"NONE": [], "CLOTH": [], "COLLIDER": []}
-    carriers, blowing = [], []
+    carriers, blowing, followers = [], [], []
     for item in scene.objects:
         if fields.has_field(item):
             blowing.append(item)
         roles[item.taffeta.role].append(item)
         if item.type == "EMPTY" and carries(item):
             carriers.append(item)
-    return Members(roles["CLOTH"], roles["COLLIDER"], bodies(roles["COLLIDER"], carriers), blowing)
+        if item.type == "MESH" and item.taffeta.follows is not None:
+            followers.append(item)
+    return Members(roles["CLOTH"], roles["COLLIDER"], bodies(roles["COLLIDER"], carriers), blowing, followers)
 
 
 def cloth_objects(scene: bpy.types.Scene) -> list[bpy.types.Object]:

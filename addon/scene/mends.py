@@ -9,7 +9,7 @@ import bmesh
 import bpy
 
 from ...gpu_core.scene.scene import SceneError
-from . import blender_modifier, conversion, keyed, modifier, painted, pin_properties, resolution
+from . import blender_modifier, conversion, dense, keyed, modifier, painted, pin_properties, resolution
 from .evaluated import is_enabled
 
 
@@ -85,6 +85,23 @@ def after_cache(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
             item.modifiers.move(item.modifiers.find(entry.name), len(item.modifiers) - 1)
 
 
+def bind(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    dense.bind(bpy.context, item, item.taffeta.follows)
+
+
+def unbind(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    dense.unbind(item)
+
+
+def light_after(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    while (entry := dense.hindering(item)) is not None:
+        entry.show_viewport = entry.show_render = False
+
+
+def hide_light(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    dense.hide_light(item, True)
+
+
 def loose(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     def remove(mesh: bmesh.types.BMesh) -> None:
         bmesh.ops.delete(mesh, geom=[vertex for vertex in mesh.verts if not vertex.link_edges], context="VERTS")
@@ -129,6 +146,10 @@ MENDS: dict[str, tuple[str, Callable[[bpy.types.Scene, bpy.types.Object], list[s
     "CONVERT": ("Convert to Taffeta", convert),
     "BLENDER_CLOTH": ("Switch Blender's Off", blender_cloth),
     "AFTER_CACHE": ("Move behind the Cache", after_cache),
+    "BIND": ("Bind Dense Mesh", bind),
+    "UNBIND": ("Unbind", unbind),
+    "LIGHT_AFTER": ("Switch It Off", light_after),
+    "HIDE_LIGHT": ("Hide the Light Mesh", hide_light),
     "LOOSE": ("Delete Loose Vertices", loose),
     "SUBDIVIDE": ("Subdivide", subdivide),
 }

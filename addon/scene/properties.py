@@ -12,6 +12,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 from ...gpu_core.scene.fabrics import COTTON, FABRICS, Fabric
 from ...gpu_core.scene.scene import Cloth, Collider, Material
 from . import (
+    dense,
     field_weights,
     garment_properties,
     inelastic_properties,
@@ -309,6 +310,17 @@ class ColliderProperties(bpy.types.PropertyGroup):
     )
 
 
+def _follow(owner: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
+    """Whoever follows nothing any more is let go."""
+    roster.forget()
+    if owner.follows is None and dense.find(owner.id_data) is not None:
+        dense.unbind(owner.id_data)
+
+
+def _may_be_followed(owner: bpy.types.PropertyGroup, item: bpy.types.Object) -> bool:
+    return item.taffeta.role == "CLOTH" and item != owner.id_data
+
+
 class ObjectProperties(bpy.types.PropertyGroup):
     """`object.taffeta`."""
 
@@ -319,6 +331,30 @@ class ObjectProperties(bpy.types.PropertyGroup):
         default="NONE",
         update=roster.forget,
         options=UNKEYED,
+    )
+    follows: PointerProperty(
+        name="Follows",
+        description="The cloth whose motion this mesh takes on, once it is bound: simulate a light mesh, show this one",
+        type=bpy.types.Object,
+        poll=_may_be_followed,
+        update=_follow,
+        options=UNKEYED,
+    )
+    rounding: FloatProperty(
+        name="Rounding",
+        description="How far this mesh may leave the flat triangles of the cloth that it follows, as a share of the "
+        "cloth's thickness. More shows less of them; 0 keeps to them. It counts from the next binding on",
+        default=0.25,
+        min=0.0,
+        max=0.5,
+        precision=2,
+        step=1,
+        options=UNKEYED,
+    )
+    bound_shape: StringProperty(
+        name="Bound Shape",
+        description="What tells whether the mesh has changed since it was bound",
+        options={"HIDDEN"},
     )
     cloth: PointerProperty(type=ClothProperties)
     collider: PointerProperty(type=ColliderProperties)

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import struct
-
 import bpy
 import ipctk
 import numpy as np
@@ -16,6 +14,7 @@ from taffeta.addon.scene import modifier, triangulation
 from taffeta.addon.scene.bodies import Body
 from taffeta.addon.scene.gather import gather
 from taffeta.gpu_core.files.cache import CacheState
+from taffeta.tests.addon.following import play
 
 SCENES = 60
 
@@ -25,15 +24,6 @@ def drawn_triangles(item: bpy.types.Object) -> set[frozenset[int]]:
     triangles = mesh_arrays.triangles(evaluated.to_mesh()).copy()
     evaluated.to_mesh_clear()
     return {frozenset(entry) for entry in triangles.tolist()}
-
-
-def play(item: bpy.types.Object, frames: np.ndarray, path) -> None:
-    """Let the cloth show these (F, N, 3), from frame 1 on."""
-    header = struct.pack("<12siiffi", b"POINTCACHE2\0", 1, frames.shape[1], 1.0, 1.0, len(frames))
-    path.write_bytes(header + frames.astype("<f4").tobytes())
-    own = item.modifiers.new(modifier.NAME, "MESH_CACHE")
-    modifier.play(own, str(path), 1)
-    triangulation.attach(item)
 
 
 @pytest.fixture

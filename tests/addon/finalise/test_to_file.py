@@ -127,8 +127,8 @@ def test_a_file_that_is_not_whole_never_takes_the_place_of_one_that_is(baked, tm
 def test_half_a_file_is_noticed_although_the_exporter_reports_success(baked, tmp_path, monkeypatch, suffix):
     export = to_file._export
 
-    def cut(context, frames, path, modifiers):
-        export(context, frames, path, modifiers)
+    def cut(context, frames, items, path, modifiers):
+        export(context, frames, items, path, modifiers)
         path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
     monkeypatch.setattr(to_file, "_export", cut)

@@ -129,6 +129,8 @@ def test_the_menu_gives_roles_and_bakes(addon):
         "Make Collider",
         "Convert Blender's Cloth",
         "To Blender's Cloth",
+        "Bind Dense Mesh",
+        "Make Light Mesh",
         "Live Cloth",
         "Bake Selected Cloth",
         "Bake Stale Cloth",

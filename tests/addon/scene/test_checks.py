@@ -197,6 +197,7 @@ UNKEYED = {
     "step_rate": "how finely the motion is computed, not what moves",
     "tolerance": "how exactly the motion is computed, not what moves",
     "tolerance_shown": "the same",
+    "rounding": "of a binding, which is made once",
     "live_steps": "of Live, which a bake does not read",
     "live_coarseness": "of Live",
     "grab_radius": "of Live",
