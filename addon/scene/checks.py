@@ -4,6 +4,7 @@ scene."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from . import (
     rest_key,
     retiming,
     sewn_to,
+    turning,
 )
 from .bodies import carries
 from .evaluated import is_enabled
@@ -201,7 +203,10 @@ _others: dict[int, tuple[float, list[Trouble]]] = {}  # by the scene: when, and 
 
 
 def _look(scene: bpy.types.Scene) -> Iterator[Trouble]:
+    first, last = retiming.frame_range(scene)
     for item in scene.objects:
+        if item.taffeta.role == "COLLIDER":
+            yield from _of_turning(item, scene.taffeta.samples_per_frame, turning.fastest(item, first, last))
         for _, pins in pin_properties.chosen(item) if item.taffeta.role == "CLOTH" else ():
             if pins.target is not None and not is_enabled(pins.target, bpy.context.view_layer.layer_collection):
                 text = f"its pins follow “{pins.target.name}”, which is in no enabled collection of this scene"
@@ -215,6 +220,12 @@ def _look(scene: bpy.types.Scene) -> Iterator[Trouble]:
         elif item.collision is not None and item.collision.use:
             text = "Blender's Collision does not stop this cloth"
             yield Trouble(item.name, text, "COLLIDER", True)
+
+
+def _of_turning(item: bpy.types.Object, chosen: int, turn: float) -> Iterator[Trouble]:
+    if turn / chosen > turning.FAST and turning.samples(turn) > chosen:
+        text = f"it turns by {math.degrees(turn):.0f}° in a frame, and goes straight meanwhile: it is not round"
+        yield Trouble(item.name, text, "SAMPLES", notice=True)
 
 
 def _last(path: str) -> str:

@@ -9,7 +9,7 @@ import bmesh
 import bpy
 
 from ...gpu_core.scene.scene import SceneError
-from . import blender_modifier, conversion, keyed, modifier, painted, pin_properties, resolution
+from . import blender_modifier, conversion, keyed, modifier, painted, pin_properties, resolution, retiming, turning
 from .evaluated import is_enabled
 
 
@@ -61,6 +61,10 @@ def folds(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
 
 def seam(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     item.taffeta.cloth.sew_object = None
+
+
+def samples(scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    scene.taffeta.samples_per_frame = turning.samples(turning.fastest(item, *retiming.frame_range(scene)))
 
 
 def sew(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
@@ -125,6 +129,7 @@ MENDS: dict[str, tuple[str, Callable[[bpy.types.Scene, bpy.types.Object], list[s
     "FOLDS": ("Clear Fold Attribute", folds),
     "SEAM": ("Clear Sew To", seam),
     "SEW": ("Sew Them", sew),
+    "SAMPLES": ("Sample between Frames", samples),
     "COLLIDER": ("Make Collider", convert),
     "CONVERT": ("Convert to Taffeta", convert),
     "BLENDER_CLOTH": ("Switch Blender's Off", blender_cloth),
