@@ -55,10 +55,10 @@ def _skirt(_person: Human, middle: Array, _arm: Array) -> npt.NDArray[np.bool_]:
 
 
 GARMENTS = (
-    Garment("Leggings", "helper-tights", _leggings, 0.003, "JERSEY_KNIT", 1, WAIST - BAND),
-    Garment("Shirt", "helper-tights", _shirt, 0.009, "COTTON", 5),
-    Garment("Skirt", "helper-skirt", _skirt, 0.014, "WOOL", 0, WAIST - BAND),
-    Garment("Coat", "helper-tights", _coat, 0.028, "WOOL", 4),
+    Garment("Leggings", "helper-tights", _leggings, 0.006, "JERSEY_KNIT", 1, WAIST - BAND),
+    Garment("Shirt", "helper-tights", _shirt, 0.011, "COTTON", 5),
+    Garment("Skirt", "helper-skirt", _skirt, 0.018, "WOOL", 0, WAIST - BAND),
+    Garment("Coat", "helper-tights", _coat, 0.03, "WOOL", 4),
 )
 
 
@@ -133,6 +133,8 @@ def _refine(item: bpy.types.Object, wanted: int) -> None:
     follow.show_viewport = False
     bpy.context.view_layer.update()
     there = len(item.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.vertices)
+    smooth = item.modifiers.new("Smooth", "SMOOTH")  # cloth bridges clefts
+    smooth.iterations = 4
     coarse = item.modifiers.new("Coarse", "DECIMATE")
     coarse.ratio = min(wanted / there, 1.0)
     bpy.context.view_layer.update()

@@ -44,8 +44,8 @@ class TAFFETA_OT_make_cage(Greyed):
     )
     offset: FloatProperty(
         name="Offset",
-        description="How far the cage is moved outwards, in voxels",
-        default=0.5,
+        description="How far outside of the body the cage is, in voxels",
+        default=0.1,
         min=0.0,
         soft_max=2.0,
         max=10.0,

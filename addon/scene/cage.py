@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A cage: a coarser, watertight stand-in for a body, a little outside of it, that follows it and that nobody sees.
 
-Blender's voxel remesh makes it of the body at rest, and again of what was moved outwards, so that what meets there becomes one.
-Its own Surface Deform binds it: to whatever moves the body, armatures and shape keys alike. On a human it crosses itself no
-more and no less than with weights that are transferred, and a decimated cage crosses itself at rest already.
+Blender's voxel remesh makes it of the body at rest, so that what is nearer than a voxel becomes one. Then its vertices go to
+the nearest place of the body and outwards from there, but where it would cross itself. Blender's Surface Deform binds it to
+whatever moves the body, armatures and shape keys alike. On a human it crosses itself no more and no less than with weights
+that are transferred, and a cage that is decimated or moved along normals crosses itself at rest already.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ import bpy
 import numpy as np
 from mathutils.bvhtree import BVHTree
 
-from ...gpu_core.check.intersection import intersections
+from ...gpu_core.check.intersection import intersections, unique_edges
 from ...gpu_core.scene.arrays import Array, IntArray
+from ...gpu_core.scene.mesh import counted_edges
 from ...gpu_core.scene.scene import SceneError
 from . import mesh as mesh_arrays
 from . import preroll
@@ -33,6 +35,9 @@ SOFT = {
 }  # fmt: skip
 BOUND = "Taffeta Cage"  #: the modifier's name
 LOST = 0.5  #: of a body's vertices; a cage that more of them stick out of has not got its shape
+TENTH = 0.1  #: of a voxel; what sticks out by less is a chord's way from an arc
+SHORT = 0.2  #: of a voxel; no edge that was moved becomes shorter
+ROUNDS = 20  #: in which vertices that would cross go back
 LOOKED_AT = 4000  #: vertices of a body, of which that is judged
 
 
@@ -42,7 +47,7 @@ class Made:
 
     item: bpy.types.Object
     vertices: int
-    outside: float  #: share of the body's vertices that stick out of it
+    outside: float  #: share of the body's vertices that stick out of it by more than a tenth of a voxel
     farthest: float  #: how far one does, scene units
 
 
@@ -121,27 +126,53 @@ def _shell(body: bpy.types.Object, voxels: int, offset: float) -> bpy.types.Mesh
         bpy.data.meshes.remove(mesh)
         raise SceneError(body.name, "it has no faces or no size", "Give it some first")
     size = float(np.ptp(points, axis=0).max()) / voxels
-    mesh = _remeshed(mesh, size, 0.0)
-    if offset > 0.0:
-        mesh = _remeshed(mesh, size, offset * size)
-    mesh.name = f"{body.name}{SUFFIX}"
-    return mesh
+    cage = _remeshed(mesh, size)
+    cage.name = f"{body.name}{SUFFIX}"
+    if len(cage.polygons):
+        places = _near(mesh_arrays.positions(cage), points, mesh_arrays.triangles(mesh), offset * size)
+        _fit(cage, places, SHORT * size)
+    bpy.data.meshes.remove(mesh)
+    return cage
 
 
-def _remeshed(mesh: bpy.types.Mesh, size: float, offset: float) -> bpy.types.Mesh:
-    """In the place of a mesh, moved outwards before: one of voxels of this size."""
+def _near(points: Array, body: Array, triangles: IntArray, offset: float) -> Array:
+    """(N, 3) the places of a surface nearest to points (N, 3), and from there by `offset` along its normal."""
+    tree = BVHTree.FromPolygons(body.tolist(), triangles.tolist(), all_triangles=True)
+    found = [tree.find_nearest(point) for point in points.tolist()]
+    return np.array([place for place, *_ in found]) + offset * np.array([normal for _, normal, *_ in found])
+
+
+def _fit(cage: bpy.types.Mesh, wanted: Array, shortest: float) -> None:
+    """Move its vertices to places (N, 3), but those where it would cross itself then or have shorter edges."""
+    points, triangles = mesh_arrays.positions(cage).astype(np.float64), mesh_arrays.triangles(cage)
+    edges, moved = unique_edges(triangles), np.ones(len(points), bool)
+    for _ in range(ROUNDS):
+        places = np.where(moved[:, None], wanted, points)
+        pairs = intersections(places, triangles, edges)
+        short = edges[np.linalg.norm(places[edges[:, 0]] - places[edges[:, 1]], axis=1) < shortest]
+        stuck = np.concatenate([edges[pairs[:, 0]].ravel(), triangles[pairs[:, 1]].ravel(), short.ravel()])
+        if not moved[stuck].any():
+            break
+        ring = np.zeros(len(points), bool)
+        ring[stuck] = True
+        ring[edges[ring[edges].any(axis=1)].ravel()] = True  # and their neighbours, or there are needles
+        moved &= ~ring
+    cage.vertices.foreach_set("co", places.astype(np.float32).ravel())
+    cage.update()
+
+
+def _remeshed(mesh: bpy.types.Mesh, size: float) -> bpy.types.Mesh:
+    """A mesh made anew of voxels of this size."""
     item = bpy.data.objects.new("Cage", mesh)
     bpy.context.scene.collection.objects.link(item)
     try:
-        if offset:
-            move = item.modifiers.new("Move", "DISPLACE")
-            move.strength, move.mid_level = offset, 0.0
         remesh = item.modifiers.new("Remesh", "REMESH")
         remesh.mode, remesh.voxel_size, remesh.adaptivity, remesh.use_smooth_shade = "VOXEL", size, 0.0, True
+        item.modifiers.new("Weld", "WELD").merge_threshold = TENTH * size
         graph = bpy.context.evaluated_depsgraph_get()
         made = bpy.data.meshes.new_from_object(item.evaluated_get(graph))
     finally:
-        bpy.data.meshes.remove(mesh)  # and the object with it
+        bpy.data.objects.remove(item)
     made.materials.clear()
     return made
 
@@ -155,14 +186,24 @@ def _measured(body: bpy.types.Object, cage: bpy.types.Object, voxels: int) -> Ma
     evaluated.to_mesh_clear()
     size = float(np.ptp(some, axis=0).max()) / voxels
     away = _outside(points, triangles, some[:: max(1, len(some) // LOOKED_AT)]) if len(triangles) else np.full(1, np.inf)
-    if (away > size).mean() > LOST:
+    if (away > size).mean() > LOST or not _has_inside(points, triangles, size):
         problem = "there is no inside that voxels could fill: it has holes, or is thinner than they are"
         raise SceneError(body.name, problem, "Close the holes (Mesh > Clean Up > Fill Holes), or raise the resolution")
     if len(crossings := intersections(points, triangles)):
         problem = f"its cage crosses itself in {len(crossings)} places with {voxels} voxels"
         raise SceneError(body.name, problem, "Choose another resolution")
     scale = float(np.cbrt(abs(body.matrix_world.determinant())))
-    return Made(cage, len(points), float((away > 0.0).mean()), float(max(away.max(), 0.0)) * scale)
+    return Made(cage, len(points), float((away > TENTH * size).mean()), float(max(away.max(), 0.0)) * scale)
+
+
+def _has_inside(points: Array, triangles: IntArray, size: float) -> bool:
+    """Is it closed, and on average thicker than a tenth of a voxel?"""
+    if (counted_edges(triangles)[1] == 1).any():
+        return False
+    corners = (points - points.mean(axis=0)).astype(np.float64)[triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    volume = np.einsum("tx,tx->", corners[:, 0], normals) / 6.0
+    return bool(volume > TENTH * size * 0.5 * np.linalg.norm(normals, axis=1).sum())
 
 
 def _outside(points: Array, triangles: IntArray, asked: Array) -> Array:

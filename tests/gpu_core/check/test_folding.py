@@ -59,6 +59,6 @@ def test_a_bake_says_so_once_before_its_first_frame(tmp_path):
     folder, events = tmp_path / "cache", []
     asked = handover.incoming(folder)
     job.save(scene_with(of_two_halves(CLOSING)), asked)
-    bake(asked, folder, on_event=events.append)
+    bake(asked, folder, on_event=events.append, cancelled=lambda: False)
     (place,) = [k for k, event in enumerate(events) if isinstance(event, Warn) and "through itself" in event.text]
     assert place < next(k for k, event in enumerate(events) if type(event).__name__ == "Frame")
