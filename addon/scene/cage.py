@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import bmesh
 import bpy
 import numpy as np
 from mathutils.bvhtree import BVHTree
@@ -173,8 +174,18 @@ def _remeshed(mesh: bpy.types.Mesh, size: float) -> bpy.types.Mesh:
         made = bpy.data.meshes.new_from_object(item.evaluated_get(graph))
     finally:
         bpy.data.objects.remove(item)
+    _drop_loose(made)
     made.materials.clear()
     return made
+
+
+def _drop_loose(mesh: bpy.types.Mesh) -> None:
+    """Vertices that welding has left without a face."""
+    shape = bmesh.new()
+    shape.from_mesh(mesh)
+    bmesh.ops.delete(shape, geom=[vertex for vertex in shape.verts if not vertex.link_faces], context="VERTS")
+    shape.to_mesh(mesh)
+    shape.free()
 
 
 def _measured(body: bpy.types.Object, cage: bpy.types.Object, voxels: int) -> Made:
