@@ -8,7 +8,7 @@ import numpy as np
 
 from .human import Human, human
 from .look import plaster
-from .puppet import ELBOW, X, Y, Z, Pose, add_skeleton, key, mirrored, skin
+from .puppet import ELBOW, UPPER, Pose, X, Y, Z, add_skeleton, key, mirrored, skin
 from .studio import light_and_film
 from .wardrobe import dress
 
@@ -18,7 +18,7 @@ STEP = 13  #: frames a step
 
 
 def build(vertices: int) -> None:
-    """Fill the empty session: the garments have `vertices` or so. Raises NoHumanError."""
+    """Fill the empty session: the garments have `vertices` or so. Raises NotFetchedError."""
     person = human()
     light_and_film((0.0, -0.9, 0.88), 5.0, FRAMES, film=(720, 900))
     skeleton = add_skeleton(person)
@@ -53,7 +53,7 @@ def both(pose: Pose) -> dict:
 
 
 ARMS_OUT = both({"LeftArm": [(Y, -48.0)]})
-ARMS_DOWN = both({"LeftArm": [(Y, 26.0)], "LeftForeArm": [(ELBOW, 6.0)]})
+ARMS_DOWN = both({"LeftArm": [(Y, 14.0)], "LeftForeArm": [(ELBOW, 6.0)]})
 
 
 def striding() -> dict:
@@ -61,7 +61,7 @@ def striding() -> dict:
     return {
         "LeftUpLeg": [(X, -26.0)], "LeftLeg": [(X, 8.0)], "LeftFoot": [(X, 10.0)],
         "RightUpLeg": [(X, 20.0)], "RightLeg": [(X, 22.0)], "RightFoot": [(X, -12.0)],
-        "LeftArm": [(Y, 26.0), (X, 20.0)], "RightArm": [(Y, -26.0), (X, -24.0)],
+        "LeftArm": [(Y, 14.0), (X, 20.0)], "RightArm": [(Y, -14.0), (X, -24.0)],
         "LeftForeArm": [(ELBOW, 10.0)], "RightForeArm": [((-0.77, 0.0, 0.64), 22.0)],
         "Spine": [(Z, 6.0)],
     }  # fmt: skip
@@ -80,11 +80,11 @@ SQUAT = {
     "LowerBack": [(X, 14.0)], "Spine": [(X, 12.0)], "Hips": [(X, 16.0)],
 }  # fmt: skip
 CROSSED = {
-    "LeftArm": [(Y, 24.0), (X, -34.0)], "LeftForeArm": [(ELBOW, 96.0)],
-    "RightArm": [(Y, -24.0), (X, -46.0)], "RightForeArm": [((-0.77, 0.0, 0.64), 98.0)],
+    "LeftArm": [(UPPER, 66.0), (Y, 20.0), (X, -34.0)], "LeftForeArm": [(ELBOW, 92.0)],
+    **mirrored({"LeftArm": [(UPPER, 62.0), (Y, 20.0), (X, -52.0)], "LeftForeArm": [(ELBOW, 96.0)]}),
 }  # fmt: skip
 ON_HIP = {
-    "LeftArm": [(Y, -2.0), (X, 22.0)], "LeftForeArm": [(ELBOW, 84.0)], "RightArm": [(Y, -26.0)],
+    "LeftArm": [(UPPER, 78.0), (Y, -4.0), (X, 12.0)], "LeftForeArm": [(ELBOW, 76.0)], "RightArm": [(Y, -14.0)],
     "Spine": [(Y, 4.0)],
 }  # fmt: skip
 SIT = {

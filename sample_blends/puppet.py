@@ -17,7 +17,8 @@ Pose = Mapping[str, Sequence[Turn]]  #: by bone: turns one after the other, as i
 LEAST = 0.01  #: m, a bone is at least so long
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-ELBOW = (-0.77, 0.0, -0.64)  #: the left one's axis, where the arm is at rest
+UPPER = (0.64, 0.0, -0.77)  #: down the left upper arm, where it is at rest; about it, it turns inwards
+ELBOW = (-0.77, 0.0, -0.64)  #: the left one's axis there
 
 
 def add_skeleton(person: Human) -> bpy.types.Object:
@@ -64,7 +65,9 @@ def mirrored(pose: Pose) -> dict[str, list[Turn]]:
     return found
 
 
-def key(skeleton: bpy.types.Object, frame: int, pose: Pose, place: Sequence[float] = (0.0, 0.0), turn: float = 0.0) -> None:
+def key(
+    skeleton: bpy.types.Object, frame: int, pose: Pose, place: Sequence[float] = (0.0, 0.0), turn: float = 0.0
+) -> None:
     """Key all bones: those that the pose has not are at rest. The lower ankle stands where both do at rest. place: (2,)
     of the hips on the floor, m. turn: of the whole about z, degrees."""
     turns = {**pose, "Hips": [*pose.get("Hips", ()), (Z, turn)]}

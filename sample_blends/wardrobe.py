@@ -28,7 +28,8 @@ class Garment:
 
     name: str
     cage: str
-    chosen: Callable[[Human, Array, Array], npt.NDArray[np.bool_]]  #: of the middles (F, 3), m, and (F,) how far down an arm
+    #: which faces, by their middles (F, 3), m, and (F,) how far down an arm they are
+    chosen: Callable[[Human, Array, Array], npt.NDArray[np.bool_]]
     out: float  #: m from the cage
     fabric: str
     dye: int
@@ -139,8 +140,9 @@ def _refine(item: bpy.types.Object, wanted: int) -> None:
     coarse.ratio = min(wanted / there, 1.0)
     bpy.context.view_layer.update()
     graph = bpy.context.evaluated_depsgraph_get()
-    before, item.data = item.data, bpy.data.meshes.new_from_object(
-        item.evaluated_get(graph), preserve_all_data_layers=True, depsgraph=graph
+    before, item.data = (
+        item.data,
+        bpy.data.meshes.new_from_object(item.evaluated_get(graph), preserve_all_data_layers=True, depsgraph=graph),
     )
     for entry in [entry for entry in item.modifiers if entry != follow]:
         item.modifiers.remove(entry)

@@ -15,8 +15,8 @@ class TAFFETA_OT_make_cage(Greyed):
     bl_idname = "taffeta.make_cage"
     bl_label = "Make Cage"
     bl_description = (
-        "Make a coarser, watertight stand-in of the active collider, a little outside of it, that follows it and does not "
-        "render. Cloth meets it in the body's place"
+        "Make a coarser, watertight stand-in of the active collider, a little outside of it, that follows it and does "
+        "not render. Cloth meets it in the body's place"
     )
     bl_options = {"REGISTER", "UNDO"}
 
@@ -28,8 +28,8 @@ class TAFFETA_OT_make_cage(Greyed):
             (
                 "SOFT",
                 "Gives Way",
-                "Simulated with the cloth and held to the body by soft pins: it never passes through itself, and leaves "
-                "room for cloth in armpits and behind knees",
+                "Simulated with the cloth and held to the body by soft pins: it never passes through itself, and "
+                "leaves room for cloth in armpits and behind knees",
             ),
         ),
         default="FIRM",

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A cage: a coarser, watertight stand-in for a body, a little outside of it, that follows it and that nobody sees.
 
-Blender's voxel remesh makes it of the body at rest, so that what is nearer than a voxel becomes one. Then its vertices go to
-the nearest place of the body and outwards from there, but where it would cross itself. Blender's Surface Deform binds it to
-whatever moves the body, armatures and shape keys alike. On a human it crosses itself no more and no less than with weights
-that are transferred, and a cage that is decimated or moved along normals crosses itself at rest already.
+Blender's voxel remesh makes it of the body at rest, so that what is nearer than a voxel becomes one. Then its vertices
+go to the nearest place of the body and outwards from there, but where it would cross itself. Blender's Surface Deform
+binds it to whatever moves the body, armatures and shape keys alike. On a human it crosses itself no more and no less
+than with weights that are transferred, and a cage that is decimated or moved along normals crosses itself at rest.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _shell(body: bpy.types.Object, voxels: int, offset: float) -> bpy.types.Mesh
     """In the body's own space."""
     evaluated = body.evaluated_get(bpy.context.evaluated_depsgraph_get())
     mesh = bpy.data.meshes.new_from_object(evaluated)
-    points = mesh_arrays.positions(mesh)
+    points = _points(mesh)
     if not len(mesh.polygons) or not np.isfinite(points).all() or np.ptp(points, axis=0).max() == 0.0:
         bpy.data.meshes.remove(mesh)
         raise SceneError(body.name, "it has no faces or no size", "Give it some first")
@@ -130,10 +130,14 @@ def _shell(body: bpy.types.Object, voxels: int, offset: float) -> bpy.types.Mesh
     cage = _remeshed(mesh, size)
     cage.name = f"{body.name}{SUFFIX}"
     if len(cage.polygons):
-        places = _near(mesh_arrays.positions(cage), points, mesh_arrays.triangles(mesh), offset * size)
+        places = _near(_points(cage), points, mesh_arrays.triangles(mesh), offset * size)
         _fit(cage, places, SHORT * size)
     bpy.data.meshes.remove(mesh)
     return cage
+
+
+def _points(mesh: bpy.types.Mesh) -> Array:
+    return mesh_arrays.positions(mesh).astype(np.float64)
 
 
 def _near(points: Array, body: Array, triangles: IntArray, offset: float) -> Array:
@@ -145,7 +149,7 @@ def _near(points: Array, body: Array, triangles: IntArray, offset: float) -> Arr
 
 def _fit(cage: bpy.types.Mesh, wanted: Array, shortest: float) -> None:
     """Move its vertices to places (N, 3), but those where it would cross itself then or have shorter edges."""
-    points, triangles = mesh_arrays.positions(cage).astype(np.float64), mesh_arrays.triangles(cage)
+    points, triangles = _points(cage), mesh_arrays.triangles(cage)
     edges, moved = unique_edges(triangles), np.ones(len(points), bool)
     for _ in range(ROUNDS):
         places = np.where(moved[:, None], wanted, points)
@@ -191,12 +195,13 @@ def _drop_loose(mesh: bpy.types.Mesh) -> None:
 def _measured(body: bpy.types.Object, cage: bpy.types.Object, voxels: int) -> Made:
     """Raises SceneError where it is no cage."""
     evaluated = body.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    points, triangles = mesh_arrays.positions(cage.data), mesh_arrays.triangles(cage.data)
+    points, triangles = _points(cage.data), mesh_arrays.triangles(cage.data)
     inside = evaluated.to_mesh()
-    some = mesh_arrays.positions(inside)
+    some = _points(inside)
     evaluated.to_mesh_clear()
     size = float(np.ptp(some, axis=0).max()) / voxels
-    away = _outside(points, triangles, some[:: max(1, len(some) // LOOKED_AT)]) if len(triangles) else np.full(1, np.inf)
+    some = some[:: max(1, len(some) // LOOKED_AT)]
+    away = _outside(points, triangles, some) if len(triangles) else np.full(1, np.inf)
     if (away > size).mean() > LOST or not _has_inside(points, triangles, size):
         problem = "there is no inside that voxels could fill: it has holes, or is thinner than they are"
         raise SceneError(body.name, problem, "Close the holes (Mesh > Clean Up > Fill Holes), or raise the resolution")
@@ -211,7 +216,7 @@ def _has_inside(points: Array, triangles: IntArray, size: float) -> bool:
     """Is it closed, and on average thicker than a tenth of a voxel?"""
     if (counted_edges(triangles)[1] == 1).any():
         return False
-    corners = (points - points.mean(axis=0)).astype(np.float64)[triangles]
+    corners = (points - points.mean(axis=0))[triangles]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     volume = np.einsum("tx,tx->", corners[:, 0], normals) / 6.0
     return bool(volume > TENTH * size * 0.5 * np.linalg.norm(normals, axis=1).sum())

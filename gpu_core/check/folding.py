@@ -20,7 +20,7 @@ RIGID = 1.0e-3  #: share of a body's size by which they may change where it does
 
 
 def folding(scene: Scene) -> Iterator[str]:
-    """What to know of each body, in words. Takes some tenths of a second a frame that is looked at for 10 000 vertices."""
+    """What to know of each body, in words. Takes some tenths of a second a look for 10 000 vertices."""
     near = cKDTree(np.concatenate([cloth.positions for cloth in scene.cloths]))
     for body in scene.colliders:
         if not body.animated or _is_rigid(body):
@@ -35,8 +35,8 @@ def folding(scene: Scene) -> Iterator[str]:
         also = f", and at frame {', '.join(map(str, others))}" if others else ""
         yield (
             f"{body.name}: it passes through itself at frame {frame}, in {count} places near ({x:.3g}, {y:.3g}, "
-            f"{z:.3g}) m{also}. Cloth that is caught there has no room: pose it apart, or let it collide by a cage that "
-            "gives way (Make Cage)"
+            f"{z:.3g}) m{also}. Cloth that is caught there has no room: pose it apart, or let it collide by a cage "
+            "that gives way (Make Cage)"
         )
 
 
