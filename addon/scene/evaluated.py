@@ -30,6 +30,16 @@ def require_enabled(item: bpy.types.Object, layer: bpy.types.LayerCollection) ->
         raise _disabled(item.name)
 
 
+def require_shown(target: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame: float) -> None:
+    """Raises SceneError where keys hide it at this frame: Blender leaves it then where it was last."""
+    if target.evaluated_get(depsgraph).hide_viewport:
+        raise SceneError(
+            target.name,
+            f"keys disable it in the viewport at frame {frame:.10g}, where Blender does not move it",
+            "Remove those keys; what is hidden in renders alone collides as ever",
+        )
+
+
 def _disabled(name: str) -> SceneError:
     return SceneError(
         name,

@@ -25,6 +25,14 @@ def enable(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     item.hide_viewport = False
 
 
+def show(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    """Take the keys away that disable it in the viewport."""
+    for holder in keyed.holders(item.animation_data):
+        for curve in [curve for curve in holder.fcurves if curve.data_path == "hide_viewport"]:
+            holder.fcurves.remove(curve)
+    item.hide_viewport = False
+
+
 def pins(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     chosen = item.taffeta.cloth
     if not painted.exists(item, chosen.pin_group):
@@ -121,6 +129,7 @@ MENDS: dict[str, tuple[str, Callable[[bpy.types.Scene, bpy.types.Object], list[s
     "GRAVITY": ("Switch Gravity On", gravity),
     "KEYS": ("Remove Keys", keys),
     "ENABLE": ("Enable in Viewport", enable),
+    "SHOW": ("Remove Keys of Disable in Viewport", show),
     "PINS": ("Clear Pin Group", pins),
     "TARGET": ("Clear Target", target),
     "REST_KEY": ("Clear Rest Shape Key", rest_shape_key),

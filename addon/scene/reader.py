@@ -16,11 +16,23 @@ from ...gpu_core.scene.pins import PinGroup
 from ...gpu_core.scene.scene import Cloth, Collider, Cords, Material, Painted, SceneError, Settings
 from ...gpu_core.scene.shape import Shape
 from ...gpu_core.scene.welds import NEAR, lying_seams
-from . import folds, frozen_shape, loose, modifier, painted, pattern, pin_properties, rest_key, sewn_to, triangulation
+from . import (
+    cache_files,
+    folds,
+    frozen_shape,
+    loose,
+    modifier,
+    painted,
+    pattern,
+    pin_properties,
+    rest_key,
+    sewn_to,
+    triangulation,
+)
 from . import mesh as mesh_arrays
 from .bodies import Body
 from .cuts import Cuts
-from .evaluated import evaluated_mesh, require_enabled, to_world
+from .evaluated import evaluated_mesh, require_enabled, require_shown, to_world
 from .morph import Begin
 from .painted import PAINTED, Weights
 from .pin_reader import PinReader
@@ -44,7 +56,11 @@ class Reader(ABC):
         if frame == self.settings.begins:
             if not self.body.carriers:
                 require_enabled(self.item, depsgraph.view_layer.layer_collection)
+            if path := cache_files.missing(self.item):
+                problem = f"the file {path} that moves it is missing"
+                raise SceneError(self.body.name, problem, "Restore it, or choose it anew where the modifier names it")
             self._prepare(depsgraph, frame)
+        require_shown(self.item, depsgraph, frame)
         with evaluated_mesh(self.body, depsgraph, frame) as (mesh, matrix):
             if frame == self.settings.begins:
                 self.vertices = len(mesh.vertices)
@@ -56,6 +72,7 @@ class Reader(ABC):
         """Between two frames, of the frame that Blender shows now: what moves, and nothing else."""
         if not self._moves():
             return
+        require_shown(self.item, depsgraph, moment)
         with evaluated_mesh(self.body, depsgraph, moment) as (mesh, matrix):
             self._require_vertices(mesh, moment)
             self._read_places(mesh, matrix, depsgraph)

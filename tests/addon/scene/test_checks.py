@@ -120,7 +120,16 @@ def fan(_cloth):
             point.interpolation = "LINEAR"
 
 
+def hidden_by_keys(_cloth):
+    floor = bpy.data.objects["Floor"]
+    for frame, hidden in ((1, False), (3, True)):
+        floor.hide_viewport = hidden
+        floor.keyframe_insert("hide_viewport", frame=frame)
+    floor.hide_viewport = False
+
+
 SEEN = {
+    "hidden by keys": (hidden_by_keys, "Floor: keys disable it in the viewport", "SHOW", False),
     "fan": (fan, "Floor: it turns by 45° in a frame", "SAMPLES", False),
     "instances": (instances, "Floor: cloth passes through what it instances", "", True),
     "loose vertex": (loose_vertex, "Cloth: 1 loose vertex", "LOOSE", True),
