@@ -11,7 +11,7 @@ import bpy
 
 
 def missing(item: bpy.types.Object) -> str:
-    """The path of a file that it or a parent is moved by and that is not there; or nothing. Cheap enough for drawing."""
+    """The path of a file that it or a parent is moved by and that is not there; or nothing. For drawing too."""
     for file in _of(item):
         path = bpy.path.abspath(file.filepath, library=file.library)
         if not file.is_sequence and not Path(path).is_file():
