@@ -19,6 +19,7 @@ Array = npt.NDArray[np.float64]
 LEGS = ("Hips", "LHipJoint", "RHipJoint", "LeftUpLeg", "RightUpLeg", "LeftLeg", "RightLeg", "LeftFoot", "RightFoot")
 WAIST = 0.985  #: m, of leggings and skirt
 BAND = 0.03  #: m below that are held
+HELD = 0.9  #: weight of these pins: skin stretches more than wool, which then slides
 PIECES = 4  #: most that an edge of a cage is cut into
 
 
@@ -34,6 +35,7 @@ class Garment:
     fabric: str
     dye: int
     top: float = np.inf  #: m: what is above is pinned
+    ease: float = 0.0  #: share by which it is wider than its cage
 
 
 def _leggings(_person: Human, middle: Array, arm: Array) -> npt.NDArray[np.bool_]:
@@ -58,8 +60,8 @@ def _skirt(_person: Human, middle: Array, _arm: Array) -> npt.NDArray[np.bool_]:
 GARMENTS = (
     Garment("Leggings", "helper-tights", _leggings, 0.006, "JERSEY_KNIT", 1, WAIST - BAND),
     Garment("Shirt", "helper-tights", _shirt, 0.011, "JERSEY_KNIT", 5),
-    Garment("Skirt", "helper-skirt", _skirt, 0.018, "WOOL", 0, WAIST - BAND),
-    Garment("Coat", "helper-tights", _coat, 0.03, "WOOL", 4),
+    Garment("Skirt", "helper-skirt", _skirt, 0.018, "WOOL", 0, WAIST - BAND, 0.03),
+    Garment("Coat", "helper-tights", _coat, 0.03, "WOOL", 4, ease=0.08),
 )
 
 
@@ -156,8 +158,8 @@ def _set(item: bpy.types.Object, garment: Garment) -> None:
     item.data.shade_smooth()
     item.taffeta.role = "CLOTH"
     cloth = item.taffeta.cloth
-    cloth.preset = garment.fabric
+    cloth.preset, cloth.shrink = garment.fabric, -garment.ease
     held = [vertex.index for vertex in item.data.vertices if vertex.co.z > garment.top]
     if held:
-        item.vertex_groups.new(name="Waist").add(held, 1.0, "REPLACE")
+        item.vertex_groups.new(name="Waist").add(held, HELD, "REPLACE")
         cloth.pin_group = "Waist"
