@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from taffeta.addon.bake import session
-from taffeta.addon.scene import cage
+from taffeta.addon.scene import cage, checks
 from taffeta.addon.scene import mesh as mesh_arrays
-from taffeta.addon.scene.gather import gather
+from taffeta.addon.scene.gather import gather, members
 from taffeta.gpu_core.check.intersection import intersections
 from taffeta.gpu_core.scene.mesh import counted_edges
 from taffeta.gpu_core.scene.scene import SceneError
@@ -125,6 +125,20 @@ def test_one_that_gives_way_does_not_cross_itself_where_the_body_does(arm, tmp_p
     body = shape(arm)[0]
     far = np.linalg.norm(points[:, None] - body[None], axis=2).min(axis=1)
     assert np.median(far) < 0.02  # nearly all of it is where the body takes it
+
+
+def test_the_button_makes_one_that_gives_way_and_nothing_stands_in_its_way(arm):
+    assert bpy.ops.taffeta.make_cage(kind="SOFT", voxels=40) == {"FINISHED"}
+    item = bpy.data.objects["Arm Cage"]
+    assert (item.taffeta.role, item.taffeta.cloth.pin_group) == ("CLOTH", cage.FLESH)
+    scene = bpy.context.scene
+    checks._others.clear()
+    assert [each.text for each in checks.troubles(scene, members(scene)) if each.name == item.name] == []
+    read = gather(bpy.context)
+    (flesh,) = [each for each in read.cloths if each.name == item.name]
+    assert len(flesh.pins.vertices) == len(item.data.vertices)
+    assert flesh.pins.weights == pytest.approx(cage.HELD)
+    assert read.colliders == ()
 
 
 def test_a_bake_reads_it_in_the_bodys_place(arm):
