@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -21,6 +22,7 @@ from .scene.mesh import edge_lengths, unique_edges
 from .scene.motion import between
 from .scene.scene import Cloth, Collider, Scene
 from .scene.seams import near_seams, rest_lengths
+from .scene.settings import MOST_SAMPLES
 
 SHORT = 1.0 / 300.0  #: of the median edge. At 1/2000 a drape takes half as many iterations again, at 1/20000 ten times
 LONG_WAY = 3.0  #: m that a collider moves in a frame: 72 m/s at 24 fps
@@ -92,7 +94,7 @@ class SceneSpace:
         reach = float(thickest.max()) / REST_SHARE
         self.seams = near_seams(scene.cloths, self.edges, self.rest_length, reach)  #: of the N cloth vertices
         self._warn_of_short_edges()
-        self._warn_of_jumps()
+        self._warn_of_motion()
         moving = any(collider.animated for collider in scene.colliders) or any(
             cloth.pin_groups or (cloth.pins is not None and len(cloth.pins.targets) > 1) for cloth in scene.cloths
         )
@@ -124,7 +126,7 @@ class SceneSpace:
         )
 
     def goal(self, frame: float) -> FloatArray:
-        """(V, 4) where pins and colliders are at `frame`, linear between frames; free vertices are at their start."""
+        """(V, 4) where pins and colliders are at `frame`, linear between samples; free vertices are at their start."""
         return self._goal(frame) if self._still is None else self._still
 
     def moment(self, frame: float) -> Moment:
@@ -166,14 +168,15 @@ class SceneSpace:
 
     def _goal(self, frame: float) -> FloatArray:
         at, goal = frame - self.scene.settings.begins, start_positions(self.scene)
+        samples = self.scene.settings.samples_per_frame
         for cloth, offset in zip(self.scene.cloths, self.offsets, strict=False):
-            pins = keyed.pins_at(cloth, at)
+            pins = keyed.pins_at(cloth, at, samples)
             if pins is not None:
-                goal[pins.vertices + offset] = between(pins.targets, at)
+                goal[pins.vertices + offset] = between(pins.targets, at, samples)
         row = self.cloth_vertices
         for collider in self.scene.colliders:
             count = collider.positions.shape[1]
-            goal[row : row + count] = between(collider.positions, at)
+            goal[row : row + count] = between(collider.positions, at, samples)
             row += count
         return vectors(self.local(goal))
 
@@ -201,23 +204,43 @@ class SceneSpace:
                     "Merge them: Mesh > Merge > By Distance"
                 )
 
-    def _warn_of_jumps(self) -> None:
-        """Of what everything moves with, so a few vertices tell."""
-        first = self.scene.settings.begins
-        for name, frames in [
+    def _warn_of_motion(self) -> None:
+        """Of jumps, and of bends that straight ways cut off. Of what everything moves with, so a few vertices tell."""
+        samples = self.scene.settings.samples_per_frame
+        for name, places in [
             *((collider.name, collider.positions) for collider in self.scene.colliders),
             *((cloth.name, pins.targets) for cloth in self.scene.cloths for pins in cloth.every_pins),
         ]:
-            if len(frames) < 2 or frames.shape[1] == 0:
+            if len(places) < 2 or places.shape[1] == 0:
                 continue
-            some = np.linspace(0, frames.shape[1] - 1, SAMPLES).astype(int)
-            way = np.linalg.norm(np.diff(np.asarray(frames[:, some], np.float64), axis=0), axis=2).max(axis=1)
-            if way.max() > LONG_WAY:
-                frame = first + int(np.argmax(way))
-                self.warnings.append(
-                    f"{name}: it moves {way.max():.3g} m from frame {frame} to {frame + 1}. Cloth that it carries "
-                    "along may take minutes a frame; let the bake begin after such a jump"
-                )
+            some = np.linspace(0, places.shape[1] - 1, SAMPLES).astype(int)
+            path = np.asarray(places[:, some], np.float64)
+            self._warn_of_jumps(name, path[::samples])
+            self._warn_of_bends(name, path)
+
+    def _warn_of_jumps(self, name: str, path: Array) -> None:
+        """path: (F, n, 3) of some vertices at each frame."""
+        way = np.linalg.norm(np.diff(path, axis=0), axis=2).max(axis=1)
+        if way.max() > LONG_WAY:
+            frame = self.scene.settings.begins + int(np.argmax(way))
+            self.warnings.append(
+                f"{name}: it moves {way.max():.3g} m from frame {frame} to {frame + 1}. Cloth that it carries "
+                "along may take minutes a frame; let the bake begin after such a jump"
+            )
+
+    def _warn_of_bends(self, name: str, path: Array) -> None:
+        """path: (K, n, 3) of some vertices at each sample. A parabola through three of them is an eighth of their
+        second difference away from its chords; what bends at both ends of a chord is round, and no sudden stop."""
+        samples = self.scene.settings.samples_per_frame
+        bend = np.linalg.norm(np.diff(path, n=2, axis=0), axis=2) / 8.0
+        aside = np.minimum(bend[:-1], bend[1:]).max(axis=1, initial=0.0)
+        if aside.max(initial=0.0) > self.edge:
+            frame = self.scene.settings.begins + (1 + int(np.argmax(aside > self.edge))) // samples
+            enough = samples * 2 ** math.ceil(math.log2(2.0 * math.sqrt(aside.max() / self.edge)))
+            self.warnings.append(
+                f"{name}: its path is round, and straight ways leave it by up to {aside.max():.2g} m, first after "
+                f"frame {frame}. Set Samples per Frame to {min(enough, MOST_SAMPLES)}"
+            )
 
 
 def centre(scene: Scene) -> Array:

@@ -134,10 +134,14 @@ def sample(options: Namespace, report: Report) -> None:
     if util.find_spec(package) is None:
         raise CommandError(Exit.USAGE, "Samples are part of Taffeta's sources, not of the installed extension")
     samples = import_module(package)
-    if options.name not in samples.NAMES:
-        raise CommandError(Exit.USAGE, f"There is no sample {options.name!r}; there are: {', '.join(samples.NAMES)}")
+    known = (*samples.NAMES, *samples.FETCHED)
+    if options.name not in known:
+        raise CommandError(Exit.USAGE, f"There is no sample {options.name!r}; there are: {', '.join(known)}")
     bpy.ops.wm.read_homefile(use_empty=True)
-    samples.build(options.name, options.vertices)
+    try:
+        samples.build(options.name, options.vertices)
+    except samples.NotFetchedError as error:
+        raise CommandError(Exit.BAD_SCENE, str(error)) from error
     report.values["vertices"] = {item.name: len(item.data.vertices) for item in cloth_objects(bpy.context.scene)}
     save(options.out.resolve(), report)
 

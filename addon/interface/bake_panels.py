@@ -55,6 +55,7 @@ class TAFFETA_PT_frames(ClothPanel, bpy.types.Panel):
         column.prop(chosen, "preroll")
         if chosen.preroll:
             column.prop(chosen, "preroll_from", text="From")
+        column.prop(chosen, "samples_per_frame")
         draw_frames(self.layout, context, context.object)
 
 

@@ -41,6 +41,7 @@ PAGES = (
     ("bpy.types.sceneproperties.grab*", "live.md#pulling-with-the-mouse"),
     ("bpy.types.sceneproperties.cache*", "bake.md#cache"),
     ("bpy.types.sceneproperties.preroll*", "bake.md#pre-roll"),
+    ("bpy.types.sceneproperties.samples*", "bodies.md#fast-bodies"),
     ("bpy.types.sceneproperties*", "controls.md#solver-properties--scene--taffeta-for-the-whole-scene"),
     ("bpy.ops.taffeta.live*", "live.md"),
     ("bpy.ops.taffeta.freeze*", "live.md#freezing"),
@@ -57,6 +58,7 @@ PAGES = (
     ("bpy.ops.taffeta.bake*", "bake.md#buttons"),
     ("bpy.ops.taffeta.from_blender*", "from_blender.md"),
     ("bpy.ops.taffeta.to_blender*", "from_blender.md"),
+    ("bpy.ops.taffeta.make_cage", "bodies.md#cages"),
     ("bpy.ops.taffeta.*", "controls.md#buttons"),
 )
 

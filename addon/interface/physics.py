@@ -223,6 +223,8 @@ class TAFFETA_PT_collider(PhysicsPanel, bpy.types.Panel):
         layout, collider = property_column(self), context.object.taffeta.collider
         layout.prop(collider, "thickness_shown")
         layout.prop(collider, "friction")
+        if context.object.type == "MESH":
+            layout.operator("taffeta.make_cage", icon="MOD_LATTICE")
 
 
 CLASSES = (

@@ -4,6 +4,7 @@ scene."""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import bpy
 from . import (
     blender_modifier,
     dense,
+    cache_files,
     fields,
     folds,
     keyed,
@@ -24,6 +26,7 @@ from . import (
     rest_key,
     retiming,
     sewn_to,
+    turning,
 )
 from .bodies import carries
 from .evaluated import is_enabled
@@ -96,6 +99,11 @@ def _of_member(item: bpy.types.Object) -> Iterator[Trouble]:
         yield Trouble(item.name, "it is disabled in the viewport, so Blender does not evaluate it", "ENABLE")
     elif item.mode == "EDIT":
         yield Trouble(item.name, "it is in Edit Mode")
+    if path := cache_files.missing(item):
+        yield Trouble(item.name, f"the file {path} that moves it is missing")
+    if item.animation_data and any(curve.data_path == "hide_viewport" for curve in keyed.curves(item.animation_data)):
+        text = "keys disable it in the viewport, where Blender does not move it: hide it in renders instead"
+        yield Trouble(item.name, text, "SHOW")
     yield from _of_keys(item)
 
 
@@ -217,7 +225,10 @@ _others: dict[int, tuple[float, list[Trouble]]] = {}  # by the scene: when, and 
 
 
 def _look(scene: bpy.types.Scene) -> Iterator[Trouble]:
+    first, last = retiming.frame_range(scene)
     for item in scene.objects:
+        if item.taffeta.role == "COLLIDER":
+            yield from _of_turning(item, scene.taffeta.samples_per_frame, turning.fastest(item, first, last))
         for _, pins in pin_properties.chosen(item) if item.taffeta.role == "CLOTH" else ():
             if pins.target is not None and not is_enabled(pins.target, bpy.context.view_layer.layer_collection):
                 text = f"its pins follow “{pins.target.name}”, which is in no enabled collection of this scene"
@@ -233,6 +244,12 @@ def _look(scene: bpy.types.Scene) -> Iterator[Trouble]:
         elif item.collision is not None and item.collision.use:
             text = "Blender's Collision does not stop this cloth"
             yield Trouble(item.name, text, "COLLIDER", True)
+
+
+def _of_turning(item: bpy.types.Object, chosen: int, turn: float) -> Iterator[Trouble]:
+    if turn / chosen > turning.FAST and turning.samples(turn) > chosen:
+        text = f"it turns by {math.degrees(turn):.0f}° in a frame, and goes straight meanwhile: it is not round"
+        yield Trouble(item.name, text, "SAMPLES", notice=True)
 
 
 def _last(path: str) -> str:

@@ -30,6 +30,16 @@ def require_enabled(item: bpy.types.Object, layer: bpy.types.LayerCollection) ->
         raise _disabled(item.name)
 
 
+def require_shown(target: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame: float) -> None:
+    """Raises SceneError where keys hide it at this frame: Blender leaves it then where it was last."""
+    if target.evaluated_get(depsgraph).hide_viewport:
+        raise SceneError(
+            target.name,
+            f"keys disable it in the viewport at frame {frame:.10g}, where Blender does not move it",
+            "Remove those keys; what is hidden in renders alone collides as ever",
+        )
+
+
 def _disabled(name: str) -> SceneError:
     return SceneError(
         name,
@@ -39,7 +49,7 @@ def _disabled(name: str) -> SceneError:
 
 
 @contextmanager
-def evaluated_mesh(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> Iterator[tuple[bpy.types.Mesh, Array]]:
+def evaluated_mesh(body: Body, depsgraph: bpy.types.Depsgraph, frame: float) -> Iterator[tuple[bpy.types.Mesh, Array]]:
     """(mesh, (4, 4) from its space to the world, m) as Blender shows the object now. frame: of now, for errors."""
     evaluated = body.item.evaluated_get(depsgraph)
     if not evaluated.is_evaluated:
@@ -51,16 +61,16 @@ def evaluated_mesh(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> It
         evaluated.to_mesh_clear()
 
 
-def object_to_world(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> Array:
+def object_to_world(body: Body, depsgraph: bpy.types.Depsgraph, frame: float) -> Array:
     """(4, 4), to metres. Negative and non-uniform scale are fine, zero is not."""
     matrix = np.array(body.item.evaluated_get(depsgraph).matrix_world, np.float64)
     if body.carriers:
         matrix = body.carried(depsgraph) @ matrix
     matrix[:3] *= depsgraph.scene.unit_settings.scale_length
     if not np.isfinite(matrix).all():
-        raise SceneError(body.name, f"its transform is not a number at frame {frame}", "Repair its animation")
+        raise SceneError(body.name, f"its transform is not a number at frame {frame:.10g}", "Repair its animation")
     if np.linalg.matrix_rank(matrix[:3, :3]) < 3:
-        raise SceneError(body.name, f"its scale is 0 at frame {frame}", "Give it a scale other than 0")
+        raise SceneError(body.name, f"its scale is 0 at frame {frame:.10g}", "Give it a scale other than 0")
     return matrix
 
 

@@ -169,6 +169,10 @@ def _read(
         readers: list[Reader | fields.FieldReader] = [*cloths, *colliders, *blowing]
         samples = Samples(("gravity", "time_scale"))
         for count, frame in enumerate(settings.simulated, start=1):
+            for between in subframes(settings, frame):
+                with preroll.shown(scene, settings, between):
+                    for moving in (*cloths, *colliders):
+                        moving.read_between(context.evaluated_depsgraph_get(), between)
             with preroll.shown(scene, settings, frame):
                 samples.add([gravity(scene), number(scene.taffeta.time_scale)])
                 for reader in readers:
@@ -194,11 +198,18 @@ def _read(
 def _series(scene: bpy.types.Scene, settings: Settings, spool: FrameSpool) -> Begin:
     """What begins the series that the readers fill."""
 
-    def begin(file: str = "") -> FrameSeries | Morph:
-        series = spool.begin(len(settings.simulated), file)
-        return Morph(series, settings.preroll) if preroll.morphs(scene, settings.preroll) else series
+    def begin(file: str = "", samples: int = 1) -> FrameSeries | Morph:
+        series = spool.begin((len(settings.simulated) - 1) * samples + 1, file)
+        return Morph(series, settings.preroll * samples) if preroll.morphs(scene, settings.preroll) else series
 
     return begin
+
+
+def subframes(settings: Settings, frame: int) -> list[float]:
+    """The moments between the frame before this one and it at which what moves is read."""
+    if frame == settings.begins:
+        return []
+    return [frame - 1 + count / settings.samples_per_frame for count in range(1, settings.samples_per_frame)]
 
 
 def gather_settings(scene: bpy.types.Scene, frames: FrameRange | None = None) -> Settings:
@@ -208,6 +219,7 @@ def gather_settings(scene: bpy.types.Scene, frames: FrameRange | None = None) ->
         frame_start=first,
         frame_end=last,
         preroll=chosen.preroll,
+        samples_per_frame=chosen.samples_per_frame,
         fps=scene.render.fps / scene.render.fps_base,
         step_rate=number(chosen.step_rate),
         gravity=gravity(scene),

@@ -9,7 +9,7 @@ import bmesh
 import bpy
 
 from ...gpu_core.scene.scene import SceneError
-from . import blender_modifier, conversion, dense, keyed, modifier, painted, pin_properties, resolution
+from . import blender_modifier, conversion, dense, keyed, modifier, painted, pin_properties, resolution, retiming, turning
 from .evaluated import is_enabled
 
 
@@ -22,6 +22,14 @@ def keys(scene: bpy.types.Scene, item: bpy.types.Object | None) -> None:
 
 
 def enable(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    item.hide_viewport = False
+
+
+def show(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    """Take the keys away that disable it in the viewport."""
+    for holder in keyed.holders(item.animation_data):
+        for curve in [curve for curve in holder.fcurves if curve.data_path == "hide_viewport"]:
+            holder.fcurves.remove(curve)
     item.hide_viewport = False
 
 
@@ -61,6 +69,10 @@ def folds(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
 
 def seam(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     item.taffeta.cloth.sew_object = None
+
+
+def samples(scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    scene.taffeta.samples_per_frame = turning.samples(turning.fastest(item, *retiming.frame_range(scene)))
 
 
 def sew(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
@@ -134,6 +146,7 @@ MENDS: dict[str, tuple[str, Callable[[bpy.types.Scene, bpy.types.Object], list[s
     "GRAVITY": ("Switch Gravity On", gravity),
     "KEYS": ("Remove Keys", keys),
     "ENABLE": ("Enable in Viewport", enable),
+    "SHOW": ("Remove Keys of Disable in Viewport", show),
     "PINS": ("Clear Pin Group", pins),
     "TARGET": ("Clear Target", target),
     "REST_KEY": ("Clear Rest Shape Key", rest_shape_key),
@@ -142,6 +155,7 @@ MENDS: dict[str, tuple[str, Callable[[bpy.types.Scene, bpy.types.Object], list[s
     "FOLDS": ("Clear Fold Attribute", folds),
     "SEAM": ("Clear Sew To", seam),
     "SEW": ("Sew Them", sew),
+    "SAMPLES": ("Sample between Frames", samples),
     "COLLIDER": ("Make Collider", convert),
     "CONVERT": ("Convert to Taffeta", convert),
     "BLENDER_CLOTH": ("Switch Blender's Off", blender_cloth),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ...gpu_core.files.frame_spool import Frames, FrameSeries
 
-#: Begins a series that takes a frame at a time: of the file's name, or of none.
+#: Begins a series that takes a frame at a time: of the file's name, or of none; and so many samples a frame.
 Begin = Callable[..., "FrameSeries | Morph"]
 
 

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import bpy
 
 from ...gpu_core.scene.settings import Settings
+
+Moment = TypeVar("Moment", int, float)
 
 
 def morphs(scene: bpy.types.Scene, frames: int) -> bool:
@@ -16,20 +20,21 @@ def morphs(scene: bpy.types.Scene, frames: int) -> bool:
     return frames > 0 and scene.taffeta.preroll_from == "REST_POSE"
 
 
-def source(scene: bpy.types.Scene, settings: Settings, frame: int) -> int:
-    """The frame of the animation that stands for a simulated frame."""
+def source(scene: bpy.types.Scene, settings: Settings, frame: Moment) -> Moment:
+    """The frame of the animation, or the moment between two, that stands for a simulated one."""
     return frame if scene.taffeta.preroll_from == "ANIMATION" else max(frame, settings.frame_start)
 
 
 @contextmanager
-def shown(scene: bpy.types.Scene, settings: Settings, frame: int) -> Iterator[None]:
+def shown(scene: bpy.types.Scene, settings: Settings, frame: float) -> Iterator[None]:
     """While it lasts, Blender shows what a simulated frame is read from: of a morph first the pose that it begins with,
     and then the one that it leads to."""
     at_rest = posed(bpy.data.armatures) if morphs(scene, settings.preroll) and frame == settings.begins else []
     try:
         for armature in at_rest:
             armature.pose_position = "REST"
-        scene.frame_set(source(scene, settings, frame))
+        when = source(scene, settings, frame)
+        scene.frame_set(math.floor(when), subframe=when % 1.0)
         yield
     finally:
         for armature in at_rest:

@@ -16,11 +16,23 @@ from ...gpu_core.scene.pins import PinGroup
 from ...gpu_core.scene.scene import Cloth, Collider, Cords, Material, Painted, SceneError, Settings
 from ...gpu_core.scene.shape import Shape
 from ...gpu_core.scene.welds import NEAR, lying_seams
-from . import folds, frozen_shape, loose, modifier, painted, pattern, pin_properties, rest_key, sewn_to, triangulation
+from . import (
+    cache_files,
+    folds,
+    frozen_shape,
+    loose,
+    modifier,
+    painted,
+    pattern,
+    pin_properties,
+    rest_key,
+    sewn_to,
+    triangulation,
+)
 from . import mesh as mesh_arrays
 from .bodies import Body
 from .cuts import Cuts
-from .evaluated import evaluated_mesh, require_enabled, to_world
+from .evaluated import evaluated_mesh, require_enabled, require_shown, to_world
 from .morph import Begin
 from .painted import PAINTED, Weights
 from .pin_reader import PinReader
@@ -44,19 +56,39 @@ class Reader(ABC):
         if frame == self.settings.begins:
             if not self.body.carriers:
                 require_enabled(self.item, depsgraph.view_layer.layer_collection)
+            if path := cache_files.missing(self.item):
+                problem = f"the file {path} that moves it is missing"
+                raise SceneError(self.body.name, problem, "Restore it, or choose it anew where the modifier names it")
             self._prepare(depsgraph, frame)
+        require_shown(self.item, depsgraph, frame)
         with evaluated_mesh(self.body, depsgraph, frame) as (mesh, matrix):
             if frame == self.settings.begins:
                 self.vertices = len(mesh.vertices)
                 self._read_start(mesh, matrix, depsgraph)
-            if len(mesh.vertices) != self.vertices:
-                raise SceneError(
-                    self.body.name,
-                    f"the mesh has {len(mesh.vertices)} vertices at frame {frame} but {self.vertices} at frame "
-                    f"{self.settings.begins}",
-                    "Remove the modifier or the animation that changes the number of vertices",
-                )
+            self._require_vertices(mesh, frame)
             self._read_frame(mesh, matrix, depsgraph)
+
+    def read_between(self, depsgraph: bpy.types.Depsgraph, moment: float) -> None:
+        """Between two frames, of the frame that Blender shows now: what moves, and nothing else."""
+        if not self._moves():
+            return
+        require_shown(self.item, depsgraph, moment)
+        with evaluated_mesh(self.body, depsgraph, moment) as (mesh, matrix):
+            self._require_vertices(mesh, moment)
+            self._read_places(mesh, matrix, depsgraph)
+
+    def _require_vertices(self, mesh: bpy.types.Mesh, frame: float) -> None:
+        if len(mesh.vertices) != self.vertices:
+            raise SceneError(
+                self.body.name,
+                f"the mesh has {len(mesh.vertices)} vertices at frame {frame:.10g} but {self.vertices} at frame "
+                f"{self.settings.begins}",
+                "Remove the modifier or the animation that changes the number of vertices",
+            )
+
+    def _moves(self) -> bool:
+        """Is there something to read between frames?"""
+        return True
 
     def _prepare(self, depsgraph: bpy.types.Depsgraph, frame: int) -> None:  # noqa: B027
         """Before the first frame is read: what needs an evaluation of its own."""
@@ -66,6 +98,9 @@ class Reader(ABC):
 
     @abstractmethod
     def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None: ...
+
+    @abstractmethod
+    def _read_places(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None: ...
 
     @abstractmethod
     def finish(self) -> Cloth | Collider: ...
@@ -88,9 +123,10 @@ class ClothReader(Reader):
         self.sewn: set[str] = set()  #: groups of its vertices that seams to other objects are of
         self.ends: dict[str, sewn_to.Ends] = {}
         own = item.taffeta.cloth.pin_group
-        self.pins = PinReader(item, own, None, begin()) if own else None
+        samples = settings.samples_per_frame
+        self.pins = PinReader(item, own, None, begin(samples=samples)) if own else None
         self.pin_groups = [
-            (index, PinReader(item, pins.group, pins.target, begin()), Samples(("strength",)))
+            (index, PinReader(item, pins.group, pins.target, begin(samples=samples)), Samples(("strength",)))
             for index, pins in pin_properties.chosen(item)
         ]
 
@@ -168,6 +204,12 @@ class ClothReader(Reader):
         for index, _, strength in self.pin_groups:
             strength.see(chosen.pins[index])
         self.world_to_object.append(lambda: np.linalg.inv(matrix), matrix.nbytes)
+        self._read_places(mesh, matrix, depsgraph)
+
+    def _moves(self) -> bool:
+        return bool(self._every_pins())
+
+    def _read_places(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None:
         for pins in self._every_pins():
             pins.read(mesh, matrix, depsgraph)
 
@@ -207,7 +249,7 @@ class ColliderReader(Reader):
     def __init__(self, body: Body, settings: Settings, begin: Begin, file: str) -> None:
         """begin: as of a cloth. file: the name of the one for all its frames."""
         super().__init__(body, settings)
-        self.positions = begin(file)
+        self.positions = begin(file, settings.samples_per_frame)
         self.numbers = Samples(SURFACE)
 
     def _surface(self, depsgraph: bpy.types.Depsgraph) -> bpy.types.PropertyGroup:
@@ -219,8 +261,11 @@ class ColliderReader(Reader):
 
     def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None:
         self.numbers.see(self._surface(depsgraph))
+        self._cuts.see(mesh, mesh_arrays.positions(mesh))
+        self._read_places(mesh, matrix, depsgraph)
+
+    def _read_places(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None:
         points = mesh_arrays.positions(mesh)
-        self._cuts.see(mesh, points)
         self.positions.append(lambda: to_world(points, matrix).astype(np.float32), points.nbytes)
 
     def finish(self) -> Collider:

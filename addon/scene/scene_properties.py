@@ -7,6 +7,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ...gpu_core.scene.scene import Settings
+from ...gpu_core.scene.settings import MOST_SAMPLES
 from .shown import KEYED, UNKEYED, shown, shown_length
 
 #: The methods by the names of the scripts' `preset`, in the order of the panel.
@@ -116,6 +117,16 @@ class SceneProperties(bpy.types.PropertyGroup):
         description="Cloth that begins inside a body is brought out by the shortest way before the first frame. Off: "
         "it stays inside until it comes out by itself",
         default=True,
+        options=UNKEYED,
+    )
+    samples_per_frame: IntProperty(
+        name="Samples per Frame",
+        description="Places of bodies and pins that are read from each frame to the next. In between they go straight: "
+        "what turns fast needs some to stay round",
+        default=Settings.samples_per_frame,
+        min=1,
+        max=MOST_SAMPLES,
+        soft_max=16,
         options=UNKEYED,
     )
     preroll: IntProperty(

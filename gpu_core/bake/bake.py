@@ -71,6 +71,7 @@ def bake(
     """
     # Imported here: Blender's own Python imports this module for BakeProcess and has no SciPy.
     from ..backend import select
+    from ..check.folding import folding
     from ..simulator import Simulator
     from .frame_checker import FrameChecker
 
@@ -89,7 +90,7 @@ def bake(
             on_event(Warn(text))
         if not begin.complete:
             simulator = Simulator(_begun(scene, cache, begin.kept), device, cache=cache)
-            for text in simulator.warnings:
+            for text in (*simulator.warnings, *(folding(scene) if check and not begin.done else ())):
                 on_event(Warn(text))
             if begin.state:
                 simulator.restore(begin.state)

@@ -34,14 +34,15 @@ def continued(scene: Scene, cache: Path, kept: int) -> Scene:
     now = keyed.moment(scene.keys, past - 1)
     settings = replace(scene.settings, frame_start=first, preroll=0, **now)
     pace = scene.settings.fps / settings.time_scale
-    cloths = tuple(_cloth(cloth, cache, kept, past, pace) for cloth in scene.cloths)
-    colliders = tuple(_collider(collider, past) for collider in scene.colliders)
+    places = (past - 1) * settings.samples_per_frame + 1  # that arrays of what moves have of it
+    cloths = tuple(_cloth(cloth, cache, kept, past, pace, places) for cloth in scene.cloths)
+    colliders = tuple(_collider(collider, past, places) for collider in scene.colliders)
     fields = tuple(air.rest_of(item, past, keyed.rest_of(item.keys, past)) for item in scene.fields)
     return Scene(cloths, colliders, settings, keyed.rest_of(scene.keys, past), fields, scene.threads)
 
 
-def _cloth(cloth: Cloth, cache: Path, kept: int, past: int, pace: float) -> Cloth:
-    """past: kept frames, and those of the pre-roll. pace: frames in a second of the cloth's time."""
+def _cloth(cloth: Cloth, cache: Path, kept: int, past: int, pace: float, places: int) -> Cloth:
+    """past: kept frames, and those of the pre-roll. pace: frames in a second of the cloth's time. places: kept ones."""
     frames = read_frames(frames_path(cache, cloth.cache_key))
     if len(frames) < kept or frames.shape[1:] != cloth.positions.shape:
         raise CacheError(f"The cache of {cloth.name} does not reach there", "Bake from the start")
@@ -49,9 +50,10 @@ def _cloth(cloth: Cloth, cache: Path, kept: int, past: int, pace: float) -> Clot
     velocities = cloth.velocities
     if kept > 1:
         velocities = (last - to_world(cloth, frames[kept - 2], past - 2)) * pace
-    pins = cloth.pins and _pins(cloth.pins, past)
+    pins = cloth.pins and _pins(cloth.pins, places)
     groups = tuple(
-        replace(group, pins=_pins(group.pins, past), keys=keyed.rest_of(group.keys, past)) for group in cloth.pin_groups
+        replace(group, pins=_pins(group.pins, places), keys=keyed.rest_of(group.keys, past))
+        for group in cloth.pin_groups
     )
     spaces = cloth.world_to_object
     return replace(
@@ -65,12 +67,13 @@ def _cloth(cloth: Cloth, cache: Path, kept: int, past: int, pace: float) -> Clot
     )
 
 
-def _pins(pins: Pins, past: int) -> Pins:
-    return replace(pins, targets=_rest_of(pins.targets, past))
+def _pins(pins: Pins, places: int) -> Pins:
+    return replace(pins, targets=_rest_of(pins.targets, places))
 
 
-def _collider(collider: Collider, past: int) -> Collider:
-    return replace(collider, positions=_rest_of(collider.positions, past), keys=keyed.rest_of(collider.keys, past))
+def _collider(collider: Collider, past: int, places: int) -> Collider:
+    positions = _rest_of(collider.positions, places)
+    return replace(collider, positions=positions, keys=keyed.rest_of(collider.keys, past))
 
 
 def _rest_of(frames: Frames, past: int) -> Frames:

@@ -17,7 +17,8 @@ from ..scene.air import Field
 from ..scene.differences import KINDS, alike, differences
 from ..scene.scene import Cloth, Collider, Scene, SceneError
 
-MOVING = frozenset({"world_to_object", "pin_targets", "targets"})  #: arrays of a cloth, or its pins, by frame
+SAMPLED = frozenset({"pin_targets", "targets"})  #: arrays of a cloth, or its pins, by frame and sample
+MOVING = SAMPLED | {"world_to_object"}
 RANGE = frozenset({"frame_end"})
 
 
@@ -41,9 +42,10 @@ def same_beginning(old: Scene, new: Scene) -> int:
     if not _same(old.threads, new.threads):
         return 0
     frames += preroll  # those that arrays have
+    samples = old.settings.samples_per_frame
     same = min(
-        *(_same_cloth(*pair, frames) for pair in zip(old.cloths, new.cloths, strict=True)),
-        *(_same_body(*pair, frames) for pair in zip(old.colliders, new.colliders, strict=True)),
+        *(_same_cloth(*pair, frames, samples) for pair in zip(old.cloths, new.cloths, strict=True)),
+        *(_same_body(*pair, frames, samples) for pair in zip(old.colliders, new.colliders, strict=True)),
         *(_same_field(*pair, frames) for pair in zip(old.fields, new.fields, strict=True)),
         frames,
     )
@@ -67,25 +69,31 @@ def _same(old: npt.NDArray[Any] | None, new: npt.NDArray[Any] | None) -> bool:
     return old is new or (old is not None and new is not None and np.array_equal(old, new))
 
 
-def _same_cloth(old: Cloth, new: Cloth, frames: int) -> int:
+def _same_cloth(old: Cloth, new: Cloth, frames: int, samples: int) -> int:
     groups = zip(old.pin_groups, new.pin_groups, strict=True)
     pairs = [(job.cloth_arrays(old), job.cloth_arrays(new))]
     pairs += [(pin_arrays(before.pins), pin_arrays(after.pins)) for before, after in groups]
-    return min(_same_arrays(before, after, frames) for before, after in pairs)
+    return min(_same_arrays(before, after, frames, samples) for before, after in pairs)
 
 
-def _same_arrays(before: Mapping[str, npt.NDArray[Any]], after: Mapping[str, npt.NDArray[Any]], frames: int) -> int:
+def _same_arrays(
+    before: Mapping[str, npt.NDArray[Any]], after: Mapping[str, npt.NDArray[Any]], frames: int, samples: int
+) -> int:
     if before.keys() != after.keys() or not all(
         np.array_equal(before[name], after[name]) for name in before if name not in MOVING
     ):
         return 0
-    return min([frames, *(_same_motion(before[name], after[name], frames) for name in MOVING & before.keys())])
+    moving = MOVING & before.keys()
+    same = (_same_motion(before[name], after[name], frames, samples if name in SAMPLED else 1) for name in moving)
+    return min([frames, *same])
 
 
-def _same_body(old: Collider, new: Collider, frames: int) -> int:
+def _same_body(old: Collider, new: Collider, frames: int, samples: int) -> int:
     """A longer range may show more of the cuts that Blender makes of a body's faces."""
     few, many = sorted((np.asarray(old.triangles), np.asarray(new.triangles)), key=len)
-    return _same_motion(old.positions, new.positions, frames) if np.array_equal(few, many[: len(few)]) else 0
+    if not np.array_equal(few, many[: len(few)]):
+        return 0
+    return _same_motion(old.positions, new.positions, frames, samples)
 
 
 def _same_field(old: Field, new: Field, frames: int) -> int:
@@ -93,10 +101,11 @@ def _same_field(old: Field, new: Field, frames: int) -> int:
     return min(_same_motion(before[name], after[name], frames) for name in before)
 
 
-def _same_motion(old: npt.NDArray[Any], new: npt.NDArray[Any], frames: int) -> int:
-    """One entry stands for all frames."""
-    first, second = (np.asarray(array)[: frames if len(array) > 1 else 1] for array in (old, new))
+def _same_motion(old: npt.NDArray[Any], new: npt.NDArray[Any], frames: int, samples: int = 1) -> int:
+    """For so many frames of at most `frames`. One entry stands for all. samples: entries from each to the next."""
+    places = (frames - 1) * samples + 1
+    first, second = (np.asarray(array)[: places if len(array) > 1 else 1] for array in (old, new))
     if first.shape[1:] != second.shape[1:]:
         return 0
     other = np.flatnonzero((first != second).reshape(max(len(first), len(second)), -1).any(axis=1))
-    return int(other[0]) if len(other) else frames
+    return (int(other[0]) + samples - 1) // samples if len(other) else frames

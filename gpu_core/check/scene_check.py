@@ -165,5 +165,6 @@ class SceneCheck(MeshCheck):
                 text = f"the frame has {len(positions)} vertices, the mesh {len(cloth.positions)}"
                 raise ValueError(f"{cloth.name}: {text}")
         worlds = [to_world(cloth, positions, index) for cloth, positions in zip(cloths, cached, strict=True)]
-        posed = [item.positions[index if item.animated else 0] for item in self.scene.colliders]
+        place = index * settings.samples_per_frame
+        posed = [item.positions[place if item.animated else 0] for item in self.scene.colliders]
         return np.concatenate([*worlds, *(np.asarray(positions, np.float64) for positions in posed)])

@@ -134,9 +134,10 @@ def _pins(cloths: tuple[Cloth, ...]) -> tuple[Array, Array]:
 
 
 def _pin_weights(cloth: Cloth) -> Array:
-    weight = cloth.loose.astype(float)
+    weight = np.zeros(len(cloth.positions))
     if cloth.pins is not None:
         weight[cloth.pins.vertices] = 1.0 if cloth.pins.weights is None else cloth.pins.weights
+    weight[cloth.loose] = 1.0  # a spring would pull at no mass
     return weight
 
 

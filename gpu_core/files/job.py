@@ -5,7 +5,7 @@
     cloth_000.npz                  the arrays of the first cloth
     cloth_000_pins_000.npz         those of its first group of pins beside the one that is there
     collider_000_triangles.npy
-    collider_000_positions.npy     (frames, vertices, 3) float32, memory-mapped when loaded
+    collider_000_positions.npy     (places, vertices, 3) float32, memory-mapped when loaded; `Settings.places`
     field_000.npz                  where the first force field is, and its axis
 
 Plain arrays and JSON only; nothing in a job folder is ever executed or unpickled. A folder may come from a stranger:

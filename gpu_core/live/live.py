@@ -79,7 +79,7 @@ class Live:
         self.scene = Scene(
             tuple(_clocked_cloth(cloth) for cloth in scene.cloths),
             tuple(_clocked_collider(collider) for collider in scene.colliders),
-            replace(scene.settings, frame_start=0, frame_end=1, preroll=0, strict_start=False),
+            replace(scene.settings, frame_start=0, frame_end=1, preroll=0, samples_per_frame=1, strict_start=False),
             fields=tuple(_clocked_field(item) for item in scene.fields),
             threads=scene.threads,
         )

@@ -29,7 +29,7 @@ def at(scene: Scene, frame: float) -> Scene:
     when = frame - scene.settings.begins
     return replace(
         scene,
-        cloths=tuple(_cloth(cloth, when) for cloth in scene.cloths),
+        cloths=tuple(_cloth(cloth, when, scene.settings.samples_per_frame) for cloth in scene.cloths),
         colliders=tuple(_with(collider, moment(collider.keys, when)) for collider in scene.colliders),
         settings=replace(scene.settings, **moment(scene.keys, when)),
         keys={},
@@ -75,24 +75,25 @@ def with_peak(scene: Scene, name: str) -> Scene:
     return replace(scene, cloths=tuple(cloths), keys={})
 
 
-def _cloth(cloth: Cloth, when: float) -> Cloth:
+def _cloth(cloth: Cloth, when: float, samples: int) -> Cloth:
     values = moment(cloth.keys, when)
     painted = {
         name: Painted(entry.weights, values.pop(f"{name}_max", entry.maximum)) for name, entry in cloth.painted.items()
     }
     now = with_numbers(cloth, values)
-    return replace(now, pins=pins_at(cloth, when), pin_groups=(), pin_strength=1.0, painted=painted, keys={})
+    held = pins_at(cloth, when, samples)
+    return replace(now, pins=held, pin_groups=(), pin_strength=1.0, painted=painted, keys={})
 
 
-def pins_at(cloth: Cloth, when: float) -> Pins | None:
+def pins_at(cloth: Cloth, when: float, samples: int = 1) -> Pins | None:
     """The pins that hold so many frames after the first, with the weights that they have then. Of several groups they
-    are one, and their targets are those of the moment."""
+    are one, and their targets are those of the moment. samples: places of targets from each frame to the next."""
     strength = moment(cloth.keys, when).get("pin_strength", cloth.pin_strength)
     first = [] if cloth.pins is None else [pulling(cloth.pins, strength)]
     others = [
         pulling(group.pins, moment(group.keys, when).get("strength", group.strength)) for group in cloth.pin_groups
     ]
-    return together([*first, *others], when) if others else next(iter(first), None)
+    return together([*first, *others], when, samples) if others else next(iter(first), None)
 
 
 def with_numbers(cloth: Cloth, values: Mapping[str, float]) -> Cloth:

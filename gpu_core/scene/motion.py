@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Animation of vertices: one shape a frame, linear between frames."""
+"""Animation of vertices: one shape a frame, or some; linear from each to the next."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy.typing as npt
 from .arrays import Array
 
 
-def between(frames: npt.NDArray[np.floating], at: float) -> Array:
-    """(n, 3) of a (F or 1, n, 3) animation `at` frames after its first, linear between frames."""
+def between(frames: npt.NDArray[np.floating], at: float, samples: int = 1) -> Array:
+    """(n, 3) of a (K or 1, n, 3) animation `at` frames after its first. samples: entries a frame."""
     if len(frames) == 1:
         return np.asarray(frames[0], np.float64)
+    at *= samples
     before = min(int(np.floor(at)), len(frames) - 1)
     after, share = min(before + 1, len(frames) - 1), at - before
     return np.asarray(

@@ -18,7 +18,7 @@ class Pins:
     """Vertices that follow a target: kinematic where weight is 1, springs below."""
 
     vertices: IntArray  #: (P,) indices into the cloth's vertices
-    targets: npt.NDArray[np.floating]  #: (F or 1, P, 3) world positions per frame of the range, m
+    targets: npt.NDArray[np.floating]  #: (K or 1, P, 3) world positions, K: `Settings.places`, m
     weights: FloatArray | None = None  #: (P,) in (0, 1]; None = all 1 (hard)
 
 
@@ -49,9 +49,9 @@ def strongest(vertices: IntArray, weights: FloatArray) -> tuple[IntArray, npt.ND
     return each.astype(np.int32), order[first]
 
 
-def together(groups: Sequence[Pins], when: float) -> Pins:
+def together(groups: Sequence[Pins], when: float, samples: int = 1) -> Pins:
     """One for all groups so many frames after the first, with the targets of that moment, (1, Q, 3)."""
     weights = np.concatenate([weights_of(pins) for pins in groups])
     vertices, holds = strongest(np.concatenate([pins.vertices for pins in groups]), weights)
-    targets = np.concatenate([between(pins.targets, when) for pins in groups])
+    targets = np.concatenate([between(pins.targets, when, samples) for pins in groups])
     return Pins(vertices, targets[holds][None], weights[holds])

@@ -128,7 +128,7 @@ class Collider:
 
     name: str
     triangles: IntArray  #: (T, 3)
-    positions: npt.NDArray[np.floating]  #: (F or 1, M, 3) world positions per frame, m; may be memory-mapped
+    positions: npt.NDArray[np.floating]  #: (K or 1, M, 3) world, K: `Settings.places`, m; may be memory-mapped
     friction: float = 0.4  #: Coulomb μ
     thickness: float = 1.0e-3  #: offset ξ of this surface, m
     keys: Keys = field(default_factory=dict)  #: of friction and thickness
@@ -220,7 +220,7 @@ def _validate_cloth(cloth: Cloth, settings: Settings) -> None:
 def _validate_collider(collider: Collider, settings: Settings) -> None:
     if collider.positions.ndim != 3 or collider.positions.shape[2] != 3:
         raise SceneError(collider.name, "collider positions must be (frames, vertices, 3)", "Export the collider again")
-    _require_frames(collider.name, collider.positions, settings, "positions")
+    _require_places_of(collider.name, collider.positions, settings, "positions")
     _validate_triangles(collider.name, collider.triangles, collider.positions.shape[1:])
     _require_motion(collider.name, collider.positions, settings, "vertex")
     require_number(collider.name, "thickness", collider.thickness)
@@ -264,7 +264,7 @@ def _validate_pins(name: str, pins: Pins, vertices: int, settings: Settings) -> 
         raise SceneError(name, "a pin names a vertex that does not exist", "Assign the pin group again")
     if len(np.unique(pins.vertices)) != len(pins.vertices):
         raise SceneError(name, "a vertex is pinned twice", "Assign the pin group again")
-    _require_frames(name, pins.targets, settings, "pin targets")
+    _require_places_of(name, pins.targets, settings, "pin targets")
     if pins.targets.shape[1:] != (len(pins.vertices), 3):
         raise SceneError(name, "pin targets must be (frames, pins, 3)", "Export the pins again")
     _require_motion(name, pins.targets, settings, "pin target")
@@ -311,17 +311,27 @@ def _require_frames(name: str, array: npt.NDArray[np.generic], settings: Setting
         )
 
 
+def _require_places_of(name: str, array: npt.NDArray[np.generic], settings: Settings, what: str) -> None:
+    """Of what moves: as many as there are frames and samples between them."""
+    if settings.samples_per_frame == 1:
+        _require_frames(name, array, settings, what)
+    elif array.shape[0] not in (1, settings.places):
+        problem = f"{what} have {array.shape[0]} places, the range has {settings.places}"
+        raise SceneError(name, problem, "Export the whole range")
+
+
 def _require_motion(name: str, positions: npt.NDArray[np.floating], settings: Settings, what: str) -> None:
-    """(F, P, 3): a frame at a time, for there may be more of them than fit into memory."""
-    before = None
-    for frame, places in enumerate(positions, start=settings.begins):
-        _require_places(name, places, f"{what}", f" at frame {frame}")
+    """(K, P, 3): a place at a time, for there may be more of them than fit into memory."""
+    before, samples = None, settings.samples_per_frame
+    for count, places in enumerate(positions):
+        frame = settings.begins + count / samples
+        _require_places(name, places, f"{what}", f" at frame {frame:.10g}")
         if before is not None and len(places):
             way = float(np.abs(places - before).max())
             if way > JUMP:
                 raise SceneError(
                     name,
-                    f"it moves {way:.4g} m from frame {frame - 1} to {frame}",
+                    f"it moves {way:.4g} m from frame {frame - 1.0 / samples:.10g} to {frame:.10g}",
                     "Let the bake begin after that jump, or animate the way slower",
                 )
         before = places

@@ -365,6 +365,20 @@ def test_a_loose_vertex_stays_where_it_is_and_costs_the_cloth_nothing():
     assert other.solver.momentum.pinned == clean.solver.momentum.pinned == [False]
 
 
+def test_a_loose_vertex_in_a_soft_pin_group_goes_to_its_target():
+    scene = drape(10, 5)
+    (cloth,) = scene.cloths
+    stray = np.concatenate([cloth.positions, [[0.3, -2.0, 1.0]]])
+    held = np.int32([0, len(stray) - 1])
+    targets = stray[held] + np.linspace(0.0, 0.1, scene.settings.frames)[:, None, None]
+    pins = Pins(held, targets, np.float32([0.9, 0.9]))
+    simulator = Simulator(
+        replace(scene, cloths=(replace(cloth, positions=stray, rest_positions=stray, pins=pins),)), cpu
+    )
+    simulator.advance_frame()
+    assert simulator.positions()[0][-1] == pytest.approx(targets[1, 1], abs=1e-6)
+
+
 def test_a_state_of_another_mesh_is_refused():
     other = Simulator(drape(10, 5), cpu).state()
     with pytest.raises(SolverError, match="another mesh"):

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import bpy
 import pytest
 
@@ -10,6 +12,7 @@ from taffeta.addon.bake import session
 from taffeta.addon.scene import checks, keyed
 from taffeta.addon.scene.gather import members
 from taffeta.addon.scene.mends import MENDS
+from taffeta.tests.addon.conftest import fcurves
 
 
 def found() -> list[checks.Trouble]:
@@ -106,7 +109,28 @@ def instances(_cloth):
     bpy.data.objects["Floor"].modifiers.new("Scatter", "NODES").node_group = outer
 
 
+def fan(_cloth):
+    """The floor turns three times a second."""
+    floor = bpy.data.objects["Floor"]
+    for frame, turns in ((1, 0.0), (25, 3.0)):
+        floor.rotation_euler.z = 2.0 * math.pi * turns
+        floor.keyframe_insert("rotation_euler", frame=frame)
+    for curve in fcurves(floor):
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+
+
+def hidden_by_keys(_cloth):
+    floor = bpy.data.objects["Floor"]
+    for frame, hidden in ((1, False), (3, True)):
+        floor.hide_viewport = hidden
+        floor.keyframe_insert("hide_viewport", frame=frame)
+    floor.hide_viewport = False
+
+
 SEEN = {
+    "hidden by keys": (hidden_by_keys, "Floor: keys disable it in the viewport", "SHOW", False),
+    "fan": (fan, "Floor: it turns by 45° in a frame", "SAMPLES", False),
     "instances": (instances, "Floor: cloth passes through what it instances", "", True),
     "loose vertex": (loose_vertex, "Cloth: 1 loose vertex", "LOOSE", True),
     "sewing": (sewing, "Cloth: 1 edge without a face is a cord: Sewing is off", "SEW", False),
@@ -194,6 +218,7 @@ UNKEYED = {
     "pattern_scale": "of the shape without stress, which is read once",
     "pattern_scale_shown": "the same",
     "preroll": "where the simulation begins, which is once",
+    "samples_per_frame": "how finely the motion of bodies is read",
     "step_rate": "how finely the motion is computed, not what moves",
     "tolerance": "how exactly the motion is computed, not what moves",
     "tolerance_shown": "the same",

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Make Cage: a stand-in for a body that folds or is too fine."""
+
+from __future__ import annotations
+
+import bpy
+from bpy.props import EnumProperty, FloatProperty, IntProperty
+
+from ...gpu_core.scene.scene import SceneError
+from ..scene import cage
+from .greyed import Greyed, busy
+
+
+class TAFFETA_OT_make_cage(Greyed):
+    bl_idname = "taffeta.make_cage"
+    bl_label = "Make Cage"
+    bl_description = (
+        "Make a coarser, watertight stand-in of the active collider, a little outside of it, that follows it and does "
+        "not render. Cloth meets it in the body's place"
+    )
+    bl_options = {"REGISTER", "UNDO"}
+
+    kind: EnumProperty(
+        name="Kind",
+        description="What the cage does where the body passes through itself",
+        items=(
+            ("FIRM", "Firm", "A collider, which goes where the body goes, through itself too"),
+            (
+                "SOFT",
+                "Gives Way",
+                "Simulated with the cloth and held to the body by soft pins: it never passes through itself, and "
+                "leaves room for cloth in armpits and behind knees",
+            ),
+        ),
+        default="FIRM",
+    )
+    voxels: IntProperty(
+        name="Resolution",
+        description="Voxels along the longest side of the body: more is nearer to its shape, and slower",
+        default=100,
+        min=8,
+        max=500,
+        soft_max=250,
+    )
+    offset: FloatProperty(
+        name="Offset",
+        description="How far outside of the body the cage is, in voxels",
+        default=0.1,
+        min=0.0,
+        soft_max=2.0,
+        max=10.0,
+        precision=2,
+    )
+
+    @classmethod
+    def obstacle(cls, context: bpy.types.Context) -> str:
+        body = context.object is not None and context.object.taffeta.role == "COLLIDER"
+        return busy(context) or ("" if body else "The active object is no collider: give it that role first")
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        body = context.object
+        try:
+            made = cage.make(body, self.voxels, self.offset, self.kind == "SOFT")
+        except SceneError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        for item in context.selected_objects:
+            item.select_set(False)
+        made.item.select_set(True)
+        context.view_layer.objects.active = made.item
+        units = context.scene.unit_settings
+        way = bpy.utils.units.to_string(units.system, "LENGTH", made.farthest * units.scale_length, precision=2)
+        self.report({"INFO"}, f"{made.item.name}: {made.vertices} vertices; {made.outside:.0%} of {body.name} sticks "
+                              f"out of it, by up to {way}")  # fmt: skip
+        return {"FINISHED"}
+
+
+CLASSES = (TAFFETA_OT_make_cage,)
+register, unregister = bpy.utils.register_classes_factory(CLASSES)

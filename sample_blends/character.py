@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A human in leggings, T-shirt, skirt and coat, who walks, turns, squats, crosses the arms and sits."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from .human import Human, human
+from .look import plaster
+from .puppet import ELBOW, UPPER, Pose, X, Y, Z, add_skeleton, key, mirrored, skin
+from .studio import light_and_film
+from .wardrobe import dress
+
+FRAMES = 240
+STRIDE = 0.62  #: m a step
+STEP = 13  #: frames a step
+
+
+def build(vertices: int) -> None:
+    """Fill the empty session: the garments have `vertices` or so. Raises NotFetchedError."""
+    person = human()
+    light_and_film((0.0, -0.9, 0.88), 5.0, FRAMES, film=(720, 900))
+    skeleton = add_skeleton(person)
+    act(skeleton)
+    add_body(person, skeleton)
+    dress(person, skeleton, vertices)
+    bpy.context.scene.frame_set(1)
+
+
+def add_body(person: Human, skeleton: bpy.types.Object) -> bpy.types.Object:
+    faces = person.faces["body"]
+    used = np.unique([vertex for face in faces for vertex in face])
+    body = add_mesh("Body", person.places[used], [tuple(np.searchsorted(used, face)) for face in faces])
+    body.data.materials.append(plaster())
+    skin(body, skeleton, person, used.tolist())
+    body.taffeta.role = "COLLIDER"
+    return body
+
+
+def add_mesh(name: str, places: np.ndarray, faces: list[tuple[int, ...]]) -> bpy.types.Object:
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(places.tolist(), [], [tuple(map(int, face)) for face in faces])
+    mesh.shade_smooth()
+    item = bpy.data.objects.new(name, mesh)
+    bpy.context.scene.collection.objects.link(item)
+    return item
+
+
+def both(pose: Pose) -> dict:
+    """The same on both sides."""
+    return {**pose, **mirrored(pose)}
+
+
+ARMS_OUT = both({"LeftArm": [(Y, -48.0)]})
+ARMS_DOWN = both({"LeftArm": [(Y, 14.0)], "LeftForeArm": [(ELBOW, 6.0)]})
+
+
+def striding() -> dict:
+    """The left leg before, the right arm too."""
+    return {
+        "LeftUpLeg": [(X, -26.0)], "LeftLeg": [(X, 8.0)], "LeftFoot": [(X, 10.0)],
+        "RightUpLeg": [(X, 20.0)], "RightLeg": [(X, 22.0)], "RightFoot": [(X, -12.0)],
+        "LeftArm": [(Y, 14.0), (X, 20.0)], "RightArm": [(Y, -14.0), (X, -24.0)],
+        "LeftForeArm": [(ELBOW, 10.0)], "RightForeArm": [((-0.77, 0.0, 0.64), 22.0)],
+        "Spine": [(Z, 6.0)],
+    }  # fmt: skip
+
+
+def passing() -> dict:
+    """On the left leg, the right one lifted."""
+    return {**ARMS_DOWN, "RightUpLeg": [(X, -24.0)], "RightLeg": [(X, 48.0)], "RightFoot": [(X, 4.0)]}
+
+
+SQUAT = {
+    **both({
+        "LeftUpLeg": [(X, -92.0), (Z, 14.0)], "LeftLeg": [(X, 112.0)], "LeftFoot": [(X, -22.0)],
+        "LeftArm": [(Y, 26.0), (X, -62.0)], "LeftForeArm": [(ELBOW, 20.0)],
+    }),
+    "LowerBack": [(X, 14.0)], "Spine": [(X, 12.0)], "Hips": [(X, 16.0)],
+}  # fmt: skip
+CROSSED = {
+    "LeftArm": [(UPPER, 66.0), (Y, 20.0), (X, -34.0)], "LeftForeArm": [(ELBOW, 92.0)],
+    **mirrored({"LeftArm": [(UPPER, 62.0), (Y, 20.0), (X, -52.0)], "LeftForeArm": [(ELBOW, 96.0)]}),
+}  # fmt: skip
+ON_HIP = {
+    "LeftArm": [(UPPER, 78.0), (Y, -4.0), (X, 12.0)], "LeftForeArm": [(ELBOW, 76.0)], "RightArm": [(Y, -14.0)],
+    "Spine": [(Y, 4.0)],
+}  # fmt: skip
+SIT = {
+    **both({
+        "LeftUpLeg": [(X, -84.0), (Z, 6.0)], "LeftLeg": [(X, 86.0)],
+        "LeftArm": [(Y, 24.0), (X, -30.0)], "LeftForeArm": [(ELBOW, 34.0)],
+    }),
+}  # fmt: skip
+
+
+def act(skeleton: bpy.types.Object) -> None:
+    key(skeleton, 1, ARMS_OUT)
+    key(skeleton, 6, ARMS_OUT)
+    key(skeleton, 28, ARMS_DOWN)
+    step, gone = 28, 0.0
+    for left in (True, False, True, False, True):
+        sides = (lambda pose: pose) if left else mirrored
+        key(skeleton, step + STEP // 2, sides(striding()), (0.0, -gone - 0.5 * STRIDE))
+        key(skeleton, step + STEP, sides(passing()), (0.0, -gone - STRIDE))
+        step, gone = step + STEP, gone + STRIDE
+    there = (0.0, -gone)
+    key(skeleton, step + 8, ARMS_DOWN, there, 40.0)
+    key(skeleton, step + 16, ARMS_DOWN, there, 90.0)
+    key(skeleton, 136, SQUAT, there, 90.0)
+    key(skeleton, 142, SQUAT, there, 90.0)
+    key(skeleton, 158, ARMS_DOWN, there, 90.0)
+    key(skeleton, 172, CROSSED, there, 90.0)
+    key(skeleton, 180, CROSSED, there, 90.0)
+    key(skeleton, 194, ON_HIP, there, 90.0)
+    key(skeleton, 204, ON_HIP, there, 90.0)
+    key(skeleton, 226, SIT, there, 90.0)
+    key(skeleton, FRAMES, SIT, there, 90.0)
