@@ -26,7 +26,7 @@ from .sewing import Sewing
 from .solvers.parameters import NdbParameters
 from .solvers.registry import solver_of
 from .solvers.solver import DivergenceError, Solver, StepReport
-from .start import freed_of_bodies
+from .start import resolved
 
 HALVINGS = 3  #: how often a step may be halved for a collider to arrive, or for free cloth to gain no energy
 
@@ -82,9 +82,7 @@ class Simulator:
         self.scene, self.backend = scene.validate(), backend
         self.frame = scene.settings.begins
         self._parameters, self._cache = parameters, cache
-        brought: list[str] = []
-        if scene.settings.resolve_start and not scene.settings.strict_start:
-            scene, brought = freed_of_bodies(scene)
+        scene, brought = resolved(scene)
         self._meetings = Meetings(scene)
         self._garments = garments(self._meetings.marked(scene))
         self._sewing = Sewing(self._garments.scene)

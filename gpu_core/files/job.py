@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from ..scene.air import Field, FieldWeights
 from ..scene.differences import without_later
+from ..scene.encounters import Encounter
 from ..scene.pins import PinGroup, Pins
 from ..scene.scene import (
     OF_CORDS,
@@ -49,9 +50,12 @@ from .job_values import (
     FIELD_ARRAYS,
     PIN_ARRAYS,
     acting,
+    encounter_of,
+    encounter_values,
     field_arrays,
     field_of,
     field_values,
+    place,
     keys_of,
     maxima,
     number,
@@ -61,13 +65,14 @@ from .job_values import (
     restored,
     series,
     truth,
+    whole,
 )
 
 FORMAT = "taffeta job"
 VERSION = 4
 HEADER = "job.json"
 THREADS = "threads.npy"  # of seams between cloths, where there are some
-PARTS = ("settings", "keys", "cloths", "colliders", "fields", "threads")
+PARTS = ("settings", "keys", "cloths", "colliders", "fields", "threads", "encounters")
 PAINT = "painted_"  # prefix of the weights of a painted number in the cloth file
 
 #: The arrays of a cloth file and the types they are stored, hashed and handed to the solver in.
@@ -87,6 +92,8 @@ CLOTH_ARRAYS: dict[str, type] = {
     "cord_ends": np.int32,
     "cord_lengths": np.float64,
     "rest_corners": np.float64,
+    "left_out_of_bodies": np.bool_,
+    "left_out_of_itself": np.bool_,
     **{f"{PAINT}{name}": np.float32 for name in PAINTABLE},
 }
 
@@ -163,7 +170,8 @@ def load(folder: Path) -> Scene:
     colliders = tuple(_load_collider(folder, i, entry) for i, entry in enumerate(header["colliders"]))
     fields = tuple(_load_field(folder / f"field_{i:03}.npz", entry) for i, entry in enumerate(header.get("fields", [])))
     threads = _load_threads(folder / THREADS) if "threads" in header else None
-    scene = Scene(cloths, colliders, restored(Settings, header["settings"]), keys_of(header), fields, threads)
+    settings, met = restored(Settings, header["settings"]), tuple(map(encounter_of, header.get("encounters", [])))
+    scene = Scene(cloths, colliders, settings, keys_of(header), fields, threads, met)
     if digest(scene) != header["digest"]:
         raise JobError(f"The files in {folder} do not belong together", "Export the scene again")
     return scene.validate()
@@ -187,8 +195,8 @@ def digest_of(content: Mapping[str, Any]) -> str:
     colliders = [{**entry, "name": ""} for entry in content["colliders"]]
     keyed = [content["keys"]] if content.get("keys") else []
     blown = [{"fields": [{**entry, "name": ""} for entry in content["fields"]]}] if content.get("fields") else []
-    sewn = [{"threads": content["threads"]}] if "threads" in content else []
-    parts = [settings, cloths, colliders, *keyed, *blown, *sewn]
+    others = [{name: content[name]} for name in ("threads", "encounters") if content.get(name)]
+    parts = [settings, cloths, colliders, *keyed, *blown, *others]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
@@ -222,6 +230,8 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
                 "thickness": float(cloth.thickness),
                 "pin_strength": float(cloth.pin_strength),
                 "self_collision": bool(cloth.self_collision),
+                "layer": int(cloth.layer),
+                **({} if cloth.meets is None else {"meets": [int(body) for body in cloth.meets]}),
                 **sewing(cloth),
                 **({"pins": [_described_pins(group) for group in cloth.pin_groups]} if cloth.pin_groups else {}),
                 "material": plain(cloth.material),
@@ -244,6 +254,7 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
             for index, collider in enumerate(scene.colliders)
         ],
         **({"fields": [_described(item) for item in scene.fields]} if scene.fields else {}),
+        **({"encounters": [_met(item) for item in scene.encounters]} if scene.encounters else {}),
         **({} if scene.threads is None else array_digests({"threads": np.ascontiguousarray(scene.threads, np.int32)})),
     }
 
@@ -257,6 +268,10 @@ def sewing(cloth: Cloth) -> dict[str, float]:
 def _described_pins(group: PinGroup) -> dict[str, Any]:
     arrays = array_digests(pin_arrays(group.pins))
     return {"name": group.name, "strength": float(group.strength), **series(group.keys), "arrays": arrays}
+
+
+def _met(item: Encounter) -> dict[str, Any]:
+    return {**encounter_values(item), **series(item.keys)}
 
 
 def _described(item: Field) -> dict[str, Any]:
@@ -282,6 +297,8 @@ def cloth_arrays(cloth: Cloth) -> dict[str, Any]:
         "cord_ends": cloth.cords and cloth.cords.ends,
         "cord_lengths": cloth.cords and cloth.cords.lengths,
         "rest_corners": cloth.rest_corners,
+        "left_out_of_bodies": cloth.left_out_of_bodies,
+        "left_out_of_itself": cloth.left_out_of_itself,
         **{f"{PAINT}{name}": painted.weights for name, painted in cloth.painted.items()},
     }
     return {
@@ -346,6 +363,8 @@ def _load_cloth(folder: Path, index: int, entry: Mapping[str, Any]) -> Cloth:
             key=entry["key"],
             thickness=number(entry["thickness"]),
             self_collision=truth(entry["self_collision"]),
+            layer=whole(entry.get("layer", 0)),
+            meets=tuple(map(place, entry["meets"])) if "meets" in entry else None,
             material=restored(Material, entry["material"]),
             shape=restored(Shape, entry.get("form", {})),
             painted=painted,
