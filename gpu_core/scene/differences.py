@@ -89,8 +89,10 @@ def _encounters(held: Values, asked: Values, frames: range) -> Iterator[Differen
         same = next((k for k in looked if _met(before, pair, frames[k], k) != _met(after, pair, frames[k], k)), None)
         if same is not None:
             first, second = (names[index] if index < len(names) else "an object" for index in pair)
-            text = f"{first} and {second if second != first else 'itself'}: their exception is another"
-            yield Difference(f"{text}, from frame {frames[same]} on" if same else text, same)
+            own, other = (_met(scene, pair, frames[same], same) or (None, None) for scene in (before, after))
+            what = "friction" if own[0] == other[0] else "whether they collide"
+            text = f"{first} and {second if second != first else 'itself'}: {what} is another"
+            yield Difference(f"{text} from frame {frames[same]} on" if same else text, same)
 
 
 def _turns(encounters: Sequence[Values], frames: range) -> set[int]:
