@@ -3,9 +3,9 @@
 
 Contact keeps an order, whichever it is; so a shirt that begins under its own lining would stay there for ever. The
 cloths of a scene that have a layer are looked at from the inside out. What of a cloth lies under one of a lower layer
-goes to the nearest place of that one's surface and the thickness beyond, and then, a little at a time, what still crosses
-it, as cloth does that begins inside a body (`start.py`). Outside is away from the nearest body; where there is none, the
-side that the faces look to.
+goes to the nearest place of that one's surface and the thickness beyond, and then, a little at a time, what still
+crosses it, as cloth does that begins inside a body (`start.py`). Outside is away from the nearest body; where there is
+none, the side that the faces look to.
 """
 
 from __future__ import annotations

@@ -56,7 +56,8 @@ def freed_of_bodies(scene: Scene) -> tuple[Scene, list[str]]:
         for _ in range(PASSES):
             before = len(said)
             for (item, body), its in zip(bodies, meetings.of_colliders, strict=True):
-                moved = _brought_out(own, free & ~apart[party, its], body, (1.0 + SPARE) * (cloth.thickness + item.thickness))
+                gap = (1.0 + SPARE) * (cloth.thickness + item.thickness)
+                moved = _brought_out(own, free & ~apart[party, its], body, gap)
                 if len(moved):
                     deepest = f"up to {1e3 * moved.max():.2g} mm deep"
                     text = f"{cloth.name}: {len(moved)} vertices begin inside {item.name}, {deepest}"

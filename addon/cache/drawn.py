@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
-import numpy.typing as npt
 from scipy.spatial import cKDTree
 
 from ...gpu_core.check.scene_check import Exceptions, Finding, MeshCheck
@@ -21,8 +20,8 @@ from ...gpu_core.scene.arrays import Array, IntArray
 from ...gpu_core.scene.meetings import Meetings
 from ...gpu_core.scene.scene import Cloth, Collider, Scene
 from ...gpu_core.scene.seams import TOGETHER
-from ..scene import mesh as mesh_arrays
 from ..scene import collision_properties, encounters, modifier, retiming, sewn_to
+from ..scene import mesh as mesh_arrays
 from ..scene.bodies import Body
 from ..scene.evaluated import evaluated_mesh, to_world
 from ..scene.gather import FrameRange, members
@@ -69,7 +68,7 @@ def _changed_after(scene: bpy.types.Scene, item: bpy.types.Object) -> bool:
 class Drawn(NamedTuple):
     points: Array  #: (N, 3) in the world, m
     triangles: IntArray  #: (T, 3)
-    left_out: dict[str, npt.NDArray[np.bool_]]  #: (N,) as of `Cloth`, by its names
+    left_out: dict[str, Any]  #: (N,) as of `Cloth`, by its names
 
 
 def mesh(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> tuple[Array, IntArray]:
@@ -78,7 +77,7 @@ def mesh(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> tuple[Array,
 
 
 def _drawn(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> Drawn:
-    item, left_out = body.item, dict[str, npt.NDArray[np.bool_]]()
+    item, left_out = body.item, dict[str, Any]()
     with evaluated_mesh(body, depsgraph, frame) as (evaluated, matrix):
         points = mesh_arrays.positions(evaluated)
         triangles = mesh_arrays.triangles(evaluated)
@@ -139,8 +138,8 @@ def _exceptions(bodies: Sequence[Body], drawn: Sequence[Drawn], cloths: int) -> 
     met = encounters.chosen(bpy.context.scene, items, others)
     scene = Scene(
         tuple(
-            Cloth(item.name, own.triangles, own.points, own.points, meets=encounters.meets(item, others), **own.left_out)
-            for item, own in zip(items, drawn, strict=False)
+            Cloth(item.name, triangles, points, points, meets=encounters.meets(item, others), **left_out)
+            for item, (points, triangles, left_out) in zip(items, drawn, strict=False)
         ),
         tuple(
             Collider(body.name, own.triangles, own.points[None])

@@ -13,7 +13,7 @@ from .greyed import Greyed, no_cloth
 class TAFFETA_OT_encounter_add(Greyed):
     bl_idname = "taffeta.encounter_add"
     bl_label = "Add Exception"
-    bl_description = "Except a pair of objects from collisions: the active object and, where two are selected, the other"
+    bl_description = "Except a pair from collisions: the active object and, where two are selected, the other one"
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod

@@ -28,27 +28,34 @@ class TAFFETA_UL_encounters(bpy.types.UIList):
         row.prop(entry, "collides", text="", icon="MOD_PHYSICS" if entry.collides else "GHOST_DISABLED", emboss=False)
 
 
-class EncountersPanel(PhysicsPanel):
+class TAFFETA_PT_encounters(PhysicsPanel, bpy.types.Panel):
     bl_label = "Exceptions"
+    bl_parent_id = "TAFFETA_PT_collisions"
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
-        chosen = context.scene.taffeta
-        row = self.layout.row()
-        row.template_list(TAFFETA_UL_encounters.__name__, "", chosen, "encounters", chosen, "encounter_index", rows=3)
-        buttons = row.column(align=True)
-        buttons.operator("taffeta.encounter_add", text="", icon="ADD")
-        buttons.operator("taffeta.encounter_remove", text="", icon="REMOVE").index = chosen.encounter_index
-        if chosen.encounter_index < len(chosen.encounters):
-            _draw(property_column(self), context, chosen.encounters[chosen.encounter_index])
+        _draw_list(self, context)
 
 
-class TAFFETA_PT_encounters(EncountersPanel, bpy.types.Panel):
-    bl_parent_id = "TAFFETA_PT_collisions"
-
-
-class TAFFETA_PT_collider_encounters(EncountersPanel, bpy.types.Panel):
+class TAFFETA_PT_collider_encounters(PhysicsPanel, bpy.types.Panel):
+    bl_label = "Exceptions"
     bl_parent_id = "TAFFETA_PT_collider"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        _draw_list(self, context)
+
+
+def _draw_list(panel: bpy.types.Panel, context: bpy.types.Context) -> None:
+    """All exceptions of the scene, and the chosen one."""
+    chosen = context.scene.taffeta
+    row = panel.layout.row()
+    row.template_list(TAFFETA_UL_encounters.__name__, "", chosen, "encounters", chosen, "encounter_index", rows=3)
+    buttons = row.column(align=True)
+    buttons.operator("taffeta.encounter_add", text="", icon="ADD")
+    buttons.operator("taffeta.encounter_remove", text="", icon="REMOVE").index = chosen.encounter_index
+    if chosen.encounter_index < len(chosen.encounters):
+        _draw(property_column(panel), context, chosen.encounters[chosen.encounter_index])
 
 
 def _draw(layout: bpy.types.UILayout, context: bpy.types.Context, entry: bpy.types.PropertyGroup) -> None:

@@ -129,8 +129,8 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
             text = f"there is no vertex group or attribute “{group}” of what is left out of collisions"
             yield Trouble(cloth.name, text, "LEFT_OUT")
     if cloth.taffeta.cloth.collision_collection is not None and not _any_body(cloth.taffeta.cloth):
-        name = cloth.taffeta.cloth.collision_collection.name
-        yield Trouble(cloth.name, f"there is no collider in its Collision Collection “{name}”", "COLLECTION", notice=True)
+        text = f"there is no collider in its Collision Collection “{cloth.taffeta.cloth.collision_collection.name}”"
+        yield Trouble(cloth.name, text, "COLLECTION", notice=True)
     for name, group in painted.groups(cloth).items():
         if not painted.exists(cloth, group):
             text = f"there is no vertex group or attribute “{group}” for its {painted.PAINTED[name].label.lower()}"

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
-import numpy as np
-import numpy.typing as npt
 from bpy.props import IntProperty, PointerProperty
 
 from ...gpu_core.scene.scene import MOST_LAYERS, Cloth
@@ -54,7 +54,7 @@ def groups(item: bpy.types.Object) -> dict[str, str]:
     return {name: group for name in LEFT_OUT if (group := getattr(chosen, f"{name}_group"))}
 
 
-def read(item: bpy.types.Object, weights: Weights) -> dict[str, npt.NDArray[np.bool_]]:
+def read(item: bpy.types.Object, weights: Weights) -> dict[str, Any]:
     """(N,) which vertices are left out, by the names of `Cloth`. Raises SceneError."""
     label = item.taffeta.cloth.bl_rna.properties
     return {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From the user's collections and exceptions to who meets whom: by places in the list of a scene's cloths and bodies."""
+"""From the user's collections and exceptions to who meets whom, by places in the list of a scene's objects."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .encounter_properties import EncounterProperties
 class Chosen(NamedTuple):
     """An exception for one cloth and one body, or two cloths."""
 
-    index: int  #: in the user's list
+    place: int  #: in the user's list
     first: int  #: as of `Encounter`
     second: int
     entry: EncounterProperties

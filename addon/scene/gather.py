@@ -309,7 +309,7 @@ def _encounters(
     said = []
     for count, own in enumerate(met):
         before = held[count] if count < len(held) else {}
-        numbers, changing = keyed.numbers(scene, f"encounters[{own.index}]", ("friction",), over, before)
+        numbers, changing = keyed.numbers(scene, f"encounters[{own.place}]", ("friction",), over, before)
         kept = changing if own.entry.use_friction else {}
         said.append({**encounter_values(encounters.encounter(own, numbers)), **kept})
     return {"encounters": said} if said else {}

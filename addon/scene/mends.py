@@ -9,7 +9,17 @@ import bmesh
 import bpy
 
 from ...gpu_core.scene.scene import SceneError
-from . import blender_modifier, collision_properties, conversion, encounters, keyed, modifier, painted, pin_properties, resolution
+from . import (
+    blender_modifier,
+    collision_properties,
+    conversion,
+    encounters,
+    keyed,
+    modifier,
+    painted,
+    pin_properties,
+    resolution,
+)
 from .evaluated import is_enabled
 
 

@@ -16,7 +16,19 @@ from ...gpu_core.scene.pins import PinGroup
 from ...gpu_core.scene.scene import Cloth, Collider, Cords, Material, Painted, SceneError, Settings
 from ...gpu_core.scene.shape import Shape
 from ...gpu_core.scene.welds import NEAR, lying_seams
-from . import collision_properties, folds, frozen_shape, loose, modifier, painted, pattern, pin_properties, rest_key, sewn_to, triangulation
+from . import (
+    collision_properties,
+    folds,
+    frozen_shape,
+    loose,
+    modifier,
+    painted,
+    pattern,
+    pin_properties,
+    rest_key,
+    sewn_to,
+    triangulation,
+)
 from . import mesh as mesh_arrays
 from .bodies import Body
 from .cuts import Cuts

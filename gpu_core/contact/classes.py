@@ -20,7 +20,7 @@ class Classes:
         self, backend: Backend, party: IntArray, apart: Table, features: Sequence[npt.NDArray[np.integer]]
     ) -> None:
         """party: (V,). apart: (P, P) which parties do not collide. features: (K, n) corners of each kind."""
-        known = {(number,): number for number in range(len(apart))}
+        known: dict[tuple[int, ...], int] = {(number,): number for number in range(len(apart))}
         #: (K,) of each kind, on the device
         self.of = [backend.array(_numbers(party[corners], known), np.int32) for corners in features]
         self.count = len(known)

@@ -33,8 +33,8 @@ class Crossings:
         party: IntArray,
         apart: Table,
     ) -> None:
-        """names: of the objects. centre: (3,) of the coordinates in world space, m. self_collision: (objects,). party: (V,).
-        apart: (P, P) which parties the user lets through each other now."""
+        """names: of the objects. centre: (3,) of the coordinates in world space, m. self_collision: (objects,).
+        party: (V,). apart: (P, P) which parties the user lets through each other now."""
         self.backend, self.proximity, self.surface = backend, proximity, surface
         self.names, self.centre, self.self_collision = names, centre, self_collision
         self.party, self.apart = party, apart

@@ -79,8 +79,8 @@ class Proximity:
         apart: Table,
         seams: NearSeams | None = None,
     ) -> None:
-        """rest: (V, 4) on the device. thickness: (V,) ξ per vertex, m. activation: least d̂, m. party: (V,). apart: (P, P)
-        which parties do not collide. seams: of the cloth."""
+        """rest: (V, 4) on the device. thickness: (V,) ξ per vertex, m. activation: least d̂, m. party: (V,).
+        apart: (P, P) which parties do not collide. seams: of the cloth."""
         self.backend = backend
         self.broad_phase = BroadPhase(backend, surface, positions, party, apart)
         self.broad_phase.cull = self._culled

@@ -55,13 +55,14 @@ from .job_values import (
     field_arrays,
     field_of,
     field_values,
-    place,
     keys_of,
     maxima,
     number,
     pin_arrays,
     pins_of,
+    place,
     plain,
+    require_shapes,
     restored,
     series,
     truth,
@@ -347,7 +348,7 @@ def _load_cloth(folder: Path, index: int, entry: Mapping[str, Any]) -> Cloth:
     path = folder / f"cloth_{index:03}.npz"
     try:
         arrays: dict[str, Any] = read_arrays(path, CLOTH_ARRAYS)
-        _require_shapes(arrays)
+        require_shapes(arrays)
         pins = None
         if "pin_vertices" in arrays:
             pins = Pins(arrays.pop("pin_vertices"), arrays.pop("pin_targets"), arrays.pop("pin_weights", None))
@@ -381,21 +382,6 @@ def _load_cloth(folder: Path, index: int, entry: Mapping[str, Any]) -> Cloth:
         )
     except Exception as error:  # decoders of foreign bytes raise nearly everything
         raise _damaged(path) from error
-
-
-def _require_shapes(arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Of what `Scene.validate` takes as it is. Raises KeyError, ValueError."""
-    expected = {"warp": arrays["triangles"].shape, "rest_corners": (len(arrays["triangles"]), 3, 3)}
-    if "pin_vertices" in arrays:
-        expected |= {"pin_vertices": (arrays["pin_vertices"].size,), "pin_weights": (arrays["pin_vertices"].size,)}
-    if "world_to_object" in arrays:
-        expected |= {"world_to_object": (len(arrays["world_to_object"]), 4, 4)}
-    for name, shape in expected.items():
-        if name in arrays and arrays[name].shape != shape:
-            raise ValueError(f"{name} has the shape {arrays[name].shape}, not {shape}")
-    for name in ("warp", "world_to_object"):
-        if name in arrays and not np.isfinite(arrays[name]).all():
-            raise ValueError(f"{name} is not finite")
 
 
 def _load_collider(folder: Path, index: int, entry: Mapping[str, Any]) -> Collider:

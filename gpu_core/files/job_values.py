@@ -9,6 +9,7 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ..scene.air import CHOICES, NUMBERS, Field, FieldWeights
 from ..scene.arrays import Array
@@ -166,3 +167,18 @@ def number(value: Any) -> float:
     if not isinstance(value, int | float):
         raise TypeError(f"{value!r} is no number")
     return float(value)
+
+
+def require_shapes(arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Of the arrays of a cloth: what `Scene.validate` takes as it is. Raises KeyError, ValueError."""
+    expected = {"warp": arrays["triangles"].shape, "rest_corners": (len(arrays["triangles"]), 3, 3)}
+    if "pin_vertices" in arrays:
+        expected |= {"pin_vertices": (arrays["pin_vertices"].size,), "pin_weights": (arrays["pin_vertices"].size,)}
+    if "world_to_object" in arrays:
+        expected |= {"world_to_object": (len(arrays["world_to_object"]), 4, 4)}
+    for name, shape in expected.items():
+        if name in arrays and arrays[name].shape != shape:
+            raise ValueError(f"{name} has the shape {arrays[name].shape}, not {shape}")
+    for name in ("warp", "world_to_object"):
+        if name in arrays and not np.isfinite(arrays[name]).all():
+            raise ValueError(f"{name} is not finite")

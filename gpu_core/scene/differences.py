@@ -99,7 +99,8 @@ def _turns(encounters: Sequence[Values], frames: range) -> set[int]:
     """The places in the range where one of them may become another."""
     turns = {0}
     for entry in encounters:
-        turns |= {entry[name] + later - frames.start for name, later in (("since", 0), ("until", 1)) if entry[name] is not None}
+        ends = (entry["since"], None if entry["until"] is None else entry["until"] + 1)
+        turns |= {frame - frames.start for frame in ends if frame is not None}
         turns |= set(range(len(_series(entry, "friction"))))
     return turns
 
@@ -165,7 +166,8 @@ def flat(entry: Values) -> dict[str, Any]:
     """All numbers of an object by one name each."""
     maxima = {f"{key}_max": entry.get("painted", {}).get(key) for key in PAINTABLE}
     weights = {**dict.fromkeys(WEIGHTS, 1.0), **entry.get("field_weights", {})} if "material" in entry else {}
-    return {"fields": None, "meets": None, **entry, **entry.get("material", {}), **entry.get("form", {}), **weights, **maxima}
+    parts = {**entry, **entry.get("material", {}), **entry.get("form", {}), **weights, **maxima}
+    return {"fields": None, "meets": None, **parts}
 
 
 def without_later(values: Values) -> dict[str, Any]:

@@ -177,7 +177,7 @@ class Scene:
             _validate_collider(collider, self.settings)
         if self.threads is not None:
             _validate_threads(self.cloths, self.threads)
-        names = [item.name for item in (*self.cloths, *self.colliders)]
+        names = [cloth.name for cloth in self.cloths] + [collider.name for collider in self.colliders]
         validate_encounters(self.encounters, names, len(self.cloths))
         for encounter in self.encounters:
             _validate_keys(names[encounter.first], encounter.keys, ("friction",), self.settings)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the user excepts from collisions passes, for as long as it is excepted; nothing else does, and the check knows both."""
+"""What the user excepts from collisions passes, while it is excepted; nothing else does, and the check knows both."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ def crosses(scene, every):
         parts.append(item.triangles + first)
         first += item.positions.shape[-2]
     triangles = np.concatenate(parts).astype(np.int32)
-    return ipctk.has_intersections(ipctk.CollisionMesh(every, unique_edges(triangles).astype(np.int32), triangles), every)
+    mesh = ipctk.CollisionMesh(every, unique_edges(triangles).astype(np.int32), triangles)
+    return ipctk.has_intersections(mesh, every)
 
 
 def lowest(found):
@@ -152,7 +153,7 @@ def test_an_exception_holds_from_its_first_frame_to_its_last():
     """The sheet lies on the ball, passes through it for a time, and hangs on it from then on."""
     window = Encounter(0, 1, False, since=8, until=9)
     _, plain, _ = run(falling())
-    simulator, found, reports = run(falling(window))
+    _, found, reports = run(falling(window))
     for index in range(7):  # up to frame 7
         assert np.array_equal(found[index], plain[index])
     assert not np.array_equal(found[8], plain[8])
@@ -252,7 +253,8 @@ def test_a_bake_says_in_its_certificates_what_exceptions_let_through(tmp_path):
         ((), (Encounter(0, 1, False, since=6),), "Sheet and Ball: whether they collide is another from frame 6 on", 5),
         ((Encounter(1, 0, False, until=8),), (Encounter(0, 1, False, until=11),),
          "Sheet and Ball: whether they collide is another from frame 9 on", 8),
-        ((Encounter(0, 0, friction=0.1),), (Encounter(0, 0, friction=0.2),), "Sheet and itself: friction is another", 0),
+        ((Encounter(0, 0, friction=0.1),), (Encounter(0, 0, friction=0.2),),
+         "Sheet and itself: friction is another", 0),
         ((Encounter(0, 1, friction=0.1),),
          (Encounter(0, 1, friction=0.1, keys={"friction": np.array([0.1, 0.1, 0.1, 0.3])}),),
          "Sheet and Ball: friction is another from frame 4 on", 3),
@@ -273,7 +275,7 @@ def test_a_cache_is_good_up_to_the_frame_where_an_exception_is_another(before, a
         (falling(Encounter(0, 1, False, since=9, until=8)), "Sheet: its exception with Ball ends at frame 8"),
         (falling(Encounter(0, 1, friction=-1.0)), "Sheet: friction is -1.0"),
         (falling(Encounter(0, 1, keys={"friction": np.ones(2)})), "has keys but no friction"),
-        (falling(Encounter(0, 1, friction=1.0, keys={"friction": np.array([1.0, -1.0])})), "friction is -1.0 at frame 2"),
+        (falling(Encounter(0, 1, friction=1.0, keys={"friction": np.array([1, -1.0])})), "friction is -1.0 at frame 2"),
         (falling(meets=(2,)), "it meets a body that does not exist"),
         (falling(left_out_of_bodies=np.ones(3, bool)), "does not match the vertices"),
         (falling(layer=17), "its layer is 17. Set it to 0 to 16"),

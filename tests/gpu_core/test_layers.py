@@ -5,6 +5,7 @@ moved."""
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import ipctk
 import numpy as np
@@ -80,7 +81,7 @@ def test_outer_layers_are_outside_of_inner_ones_from_the_first_frame_on(scene):
     for _ in range(4):
         positions = simulator.positions()
         assert crossings(scene, positions) == 0
-        for inner, outer in zip(positions, positions[1:], strict=False):
+        for inner, outer in pairwise(positions):
             assert inside(outer, inner) == 0
         report = simulator.advance_frame()
         assert (report.tangled, report.faults) == (0, [])
@@ -92,7 +93,8 @@ def test_the_number_says_who_is_outside_whatever_the_order_of_the_objects():
     found, said = resolved(scene)
     assert (found, said) == (scene, [])  # as they begin
     found, said = resolved(dressed(0.103, 0.106, layers=(2, 1)))
-    assert len(said) == 1 and said[0].startswith("Layer 1: 468 vertices begin under Layer 2")
+    assert len(said) == 1
+    assert said[0].startswith("Layer 1: 468 vertices begin under Layer 2")
     assert inside(found.cloths[0].positions, found.cloths[1].positions) == 0
 
 
