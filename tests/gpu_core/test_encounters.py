@@ -291,3 +291,26 @@ def test_thousands_of_bodies_of_which_nothing_is_said_are_one_party():
     many = tuple(Collider(f"{k}", triangles, np.float32(body + [k, 0, 9])[None]) for k in range(2000))
     scene = falling(Encounter(0, 7, False))
     assert len(Meetings(replace(scene, colliders=(*scene.colliders, *many))).objects) == 3
+
+
+def test_of_cloths_that_are_sewn_to_each_other_one_may_pass():
+    """Two halves of a sheet on a ball, sewn where they meet above it: one does not meet the ball."""
+    points, faces = sheet(SIDE, 0.1)
+    halves = [points - [0.1, 0.05, -0.09], points - [0.0, 0.05, -0.09]]
+    body, triangles = ball(BODY)
+    cloths = tuple(Cloth(name, faces, at, at, VACUUM) for name, at in zip(("Passing", "Lying"), halves, strict=True))
+    right, left = np.flatnonzero(points[:, 0] > 0.1 - 1e-9), np.flatnonzero(points[:, 0] < 1e-9)
+    threads = np.column_stack([0 * right, right, 0 * right + 1, left]).astype(np.int32)
+    collider = Collider("Ball", triangles, np.float32(body)[None])
+    scene = Scene(cloths, (collider,), SETTINGS, threads=threads, encounters=(Encounter(0, 2, False),))
+    simulator, check, through, inside = Simulator(scene, cpu), SceneCheck(scene), 0, np.zeros((2, SIDE**2), bool)
+    for _ in range(10):
+        report = simulator.advance_frame()
+        found = simulator.positions()
+        assert (report.faults, report.tangled) == ([], 0)
+        assert check.findings(simulator.frame, np.concatenate([*found, body])) == []
+        through += check.let_through
+        inside |= np.linalg.norm(found, axis=2) < 0.75 * BODY
+    assert through
+    assert inside[0].any()
+    assert not inside[1][points[:, 0] > 1e-9].any()
