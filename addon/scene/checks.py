@@ -169,9 +169,9 @@ def _of_pins(cloth: bpy.types.Object) -> Iterator[Trouble]:
 
 
 def _was_set(group: bpy.types.PropertyGroup) -> bool:
-    """Are there numbers of its own that a conversion would take away?"""
+    """Are there numbers of its own that a conversion would take away? A pointer counts as set once it was read."""
     names = (entry.identifier for entry in blender_modifier.numbers(group) if not entry.is_hidden)
-    return any(map(group.is_property_set, names))
+    return any(group.is_property_set(name) and getattr(group, name) is not None for name in names)
 
 
 def _instances(item: bpy.types.Object) -> bool:
