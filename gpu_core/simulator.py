@@ -228,6 +228,7 @@ class Simulator:
         """One vertex of each two that a thread has brought together, and two where it lets go. Returns the faults."""
         forces = [cloth.sewing_force for cloth in self.space.moment(self.frame).cloths]
         sewing, held = self._sewing, self._sewing.holding(forces)
+        sewing.excepted = self.crossings.apart
         if sewing.done.all() and held.all():
             return []
         settings = self.scene.settings

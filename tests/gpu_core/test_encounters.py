@@ -20,9 +20,10 @@ from taffeta.gpu_core.scene.differences import differences
 from taffeta.gpu_core.scene.encounters import Encounter
 from taffeta.gpu_core.scene.meetings import Meetings
 from taffeta.gpu_core.scene.scene import Cloth, Collider, Material, Pins, Scene, SceneError, Settings
+from taffeta.gpu_core.sewing import Sewing
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.gpu_core.start import resolved
-from taffeta.tests.gpu_core.small_scene import ball, sheet
+from taffeta.tests.gpu_core.small_scene import ball, sewn_tube, sheet
 from taffeta.tests.gpu_core.test_start import shirt_within
 
 cpu = select("cpu")
@@ -314,3 +315,18 @@ def test_of_cloths_that_are_sewn_to_each_other_one_may_pass():
     assert through
     assert inside[0].any()
     assert not inside[1][points[:, 0] > 1e-9].any()
+
+
+@pytest.mark.parametrize("excepted", [True, False])
+def test_a_seam_closes_through_what_its_cloth_may_pass(excepted):
+    """A small sheet lies across the right seam of a tube whose panels are nearly together."""
+    tube = sewn_tube(7, 24)
+    panels = tube.cloths[0].positions * [1.0, 1e-3, 1.0]
+    points, faces = sheet(4, 0.05)
+    other = Cloth("Across", faces, points, points + [0.18, -0.025, 0.09], VACUUM)
+    scene = replace(tube, cloths=(*tube.cloths, other), encounters=(Encounter(0, 1, not excepted),))
+    meetings = Meetings(scene)
+    sewing = Sewing(meetings.marked(scene))
+    sewing.excepted = meetings.apart(1)
+    every = np.ones(len(sewing.done), bool)
+    assert sewing.clear([panels, other.positions], every).all() == excepted
