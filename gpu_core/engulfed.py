@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from .contact.tangles import Tangles
 from .scene.arrays import Array, IntArray
+from .scene.meetings import Table
 from .scene.nearest import Body, weights_in_triangles
 from .scene_space import SceneSpace
 
@@ -36,17 +37,20 @@ class Engulfed:
             self._bodies.append((rows, Body(start[rows], own)))
         self._outside: list[tuple[npt.NDArray[np.int64], IntArray, Array]] = []
 
-    def renew(self, x: Array, found: Tangles, thickness: Array) -> None:
-        """Look at what crosses at x (V, 3), m, and at all that hangs on it. thickness: (V,) ξ, m."""
-        bodies = [(rows, body.moved(x[rows])) for rows, body in self._bodies]
-        self.vertices = vertices = self._inside(x, found, [body for _, body in bodies])
+    def renew(self, x: Array, found: Tangles, thickness: Array, party: IntArray, apart: Table) -> None:
+        """Look at what crosses at x (V, 3), m, and at all that hangs on it.
+
+        thickness: (V,) ξ, m. party: (V,). apart: (P, P) which parties the user lets through each other now.
+        """
+        bodies = [(rows, body.moved(x[rows]), ~apart[party, party[rows.start]]) for rows, body in self._bodies]
+        self.vertices = vertices = self._inside(x, found, bodies)
         self._outside = []
         place = x[vertices].copy()
         of, triangle = np.full(len(vertices), -1), np.zeros(len(vertices), np.int64)
         for _ in range(PASSES):
             moved = False
-            for number, (rows, body) in enumerate(bodies):
-                deep = np.flatnonzero(_held(body, place))
+            for number, (rows, body, met) in enumerate(bodies):
+                deep = np.flatnonzero(met[vertices] & _held(body, place))
                 if len(deep):
                     surface, triangle[deep] = body.nearest_triangles(place[deep])
                     gap = thickness[vertices[deep]] + thickness[rows.start]
@@ -54,7 +58,7 @@ class Engulfed:
                     of[deep], moved = number, True
             if not moved:
                 break
-        for number, (rows, body) in enumerate(bodies):
+        for number, (rows, body, _) in enumerate(bodies):
             own = np.flatnonzero(of == number)
             corners = body.corners[triangle[own]]
             height = ((place[own] - corners[:, 0]) * body.normal[triangle[own]]).sum(axis=1)
@@ -72,7 +76,7 @@ class Engulfed:
             result[own] = u * a + v * b + w * c + height * normal
         return result
 
-    def _inside(self, x: Array, found: Tangles, bodies: list[Body]) -> IntArray:
+    def _inside(self, x: Array, found: Tangles, bodies: list[tuple[slice, Body, npt.NDArray[np.bool_]]]) -> IntArray:
         """Those of what crosses bodies, and of all that hangs on them, that are inside."""
         count = self._space.cloth_vertices
         crossed = (found.corners >= count).any(axis=1)
@@ -82,8 +86,8 @@ class Engulfed:
         edges = self._space.edges
         while len(new):
             seen[new] = True
-            for body in bodies:
-                inside[new] |= _held(body, x[new])
+            for _, body, met in bodies:
+                inside[new] |= met[new] & _held(body, x[new])
             deep = np.zeros(count, bool)
             deep[new] = inside[new]
             beside = edges[deep[edges].any(axis=1)]

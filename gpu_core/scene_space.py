@@ -18,6 +18,7 @@ from .elasticity.assembly import vectors
 from .scene import air, keyed
 from .scene.arrays import Array, FloatArray, IntArray
 from .scene.fields import of_vertices
+from .scene.meetings import Meetings, Table
 from .scene.mesh import edge_lengths, unique_edges
 from .scene.motion import between
 from .scene.scene import Cloth, Collider, Scene
@@ -30,7 +31,7 @@ SAMPLES = 16  #: vertices that are looked at for that
 #: numbers that no matrix has in it
 BESIDE_THE_MATRIX = frozenset(
     {"air_drag", "friction", "gravity", "thickness", "pressure", "ambient_pressure", "target_volume", "fluid_density",
-     "pressure_factor", "velocity_damping", "fields", *air.WEIGHTS}
+     "pressure_factor", "velocity_damping", "fields", "encounters", *air.WEIGHTS}
 )  # fmt: skip
 
 
@@ -44,6 +45,8 @@ class Moment:
     friction: Array  #: (V,)
     gravity: tuple[float, float, float]  #: m/s²
     time_scale: float
+    apart: Table  #: (P, P) which parties the user lets through each other
+    party_friction: npt.NDArray[np.float32]  #: (P, P) of a pair; below 0 = by both sides' own
     values: list[tuple[str, Any]]  #: of all that is keyed
     fields: tuple[air.Field, ...] = ()  #: without keys
     frames: float = 0.0  #: after the first; counts where noise does
@@ -69,16 +72,25 @@ class SceneSpace:
     Positions of the solver are relative to `centre`, so a scene far off keeps its digits in float32.
     """
 
-    def __init__(self, scene: Scene, origin: Array | None = None, begins: float | None = None) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        origin: Array | None = None,
+        begins: float | None = None,
+        meetings: Meetings | None = None,
+    ) -> None:
         """origin: (3,) of the solver's coordinates, m; None = the scene's own centre. begins: the frame that solvers
-        are set up for; None = the first."""
+        are set up for; None = the first. meetings: of the scene that this one is made of; None = its own."""
         self.begins = scene.settings.begins if begins is None else begins
         self.scene, self.centre = scene, centre(scene) if origin is None else origin
         self.names = [cloth.name for cloth in scene.cloths] + [collider.name for collider in scene.colliders]
+        self.surface = surface_of(scene)
+        self.meetings = meetings or Meetings(scene)
+        self.party = self.meetings.of_scene(scene)  #: (V,)
         #: (objects,) whether each collides with itself; that colliders do not is the broad phase's
         self.self_collision = np.ones(len(self.names), bool)
         self.self_collision[: len(scene.cloths)] = [cloth.self_collision for cloth in scene.cloths]
-        self.surface = surface_of(scene)
+        self._alone = self._not_colliding_with_itself()
         #: first vertex of each cloth, and N
         self.offsets: IntArray = np.cumsum([0, *(len(cloth.positions) for cloth in scene.cloths)]).astype(np.int32)
         self.cloth_vertices = int(self.offsets[-1])
@@ -137,6 +149,7 @@ class SceneSpace:
         groups = [group for cloth in scene.cloths for group in cloth.pin_groups]
         values += [("pin_strength", value) for group in groups for value in keyed.moment(group.keys, when).values()]
         values += [("fields", values_of_field) for values_of_field in air.moments(scene.fields, when)]
+        values += [("encounters", held) for held in self.meetings.state(frame)]
         if self._moment is None or self._moment.values != values:
             now = keyed.at(scene, frame)
             length = self._rest_length(now)
@@ -147,11 +160,17 @@ class SceneSpace:
                 friction=of_surface(now, "friction"),
                 gravity=now.settings.gravity,
                 time_scale=now.settings.time_scale,
+                apart=self.meetings.apart(frame),
+                party_friction=self.meetings.friction(frame),
                 values=values,
                 fields=now.fields,
                 frames=when,
             )
         return self._moment
+
+    def not_colliding(self, moment: Moment) -> Table:
+        """(P, P) the parties without contact: what the user lets through, and cloth that may cross itself."""
+        return moment.apart | self._alone
 
     def pinned(self) -> IntArray:
         """(P,) the vertices in the cloths' pins, hard and soft."""
@@ -159,6 +178,13 @@ class SceneSpace:
         groups = [pins.vertices + first for cloth, first in pairs for pins in cloth.every_pins]
         every = np.concatenate([np.zeros(0, np.int32), *groups]).astype(np.int32)
         return np.unique(every) if any(cloth.pin_groups for cloth in self.scene.cloths) else every
+
+    def _not_colliding_with_itself(self) -> Table:
+        """(P, P)"""
+        owner = np.full(len(self.meetings.objects), -1)
+        owner[self.party] = self.surface.object
+        alone = np.isin(owner, np.flatnonzero(~self.self_collision))
+        return np.asarray((owner[:, None] == owner) & alone)
 
     def _rest_length(self, scene: Scene) -> Array:
         """(E,) m. A vertex that shrinks by itself takes half of each of its edges along."""

@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .contact.patches import Surface
 from .contact.tangles import tangles
 from .scene.arrays import Array, IntArray
+from .scene.meetings import Table, let_through
 from .scene.scene import Cloth, Scene
 from .scene.seams import TOGETHER, mean_of, welded
 from .scene.welds import NEAR as MEANT
@@ -32,6 +34,7 @@ class Sewing:
     def __init__(self, scene: Scene) -> None:
         """scene: with its seams open, but where both ends of a thread begin in one place."""
         self.original = self.scene = scene
+        self.excepted: Table | None = None  #: (P, P) which parties the user lets through each other now
         self.done = np.zeros(sum(len(c.seams) for c in scene.cloths if c.seams is not None), bool)  #: (S,) of all
         self.vertex_of: list[IntArray] = [np.arange(len(cloth.positions), dtype=np.int32) for cloth in scene.cloths]
         gaps = [np.linalg.norm(places[:, 0] - places[:, 1], axis=1) for places in map(_ends, scene.cloths)]
@@ -127,9 +130,17 @@ class Sewing:
         crossed, new = np.zeros((2, surface.vertices), bool)
         places = self._numbered(tried.vertex_of)
         new[places[tried.done != self.done]] = True
-        found = tangles(np.concatenate(tried.joined(positions)), surface).corners
+        found = tried._crossing(np.concatenate(tried.joined(positions)), surface, self.excepted)
         crossed[found[new[found].any(axis=1)]] = True
         return tried, crossed[places].any(axis=1)
+
+    def _crossing(self, positions: Array, surface: Surface, apart: Table | None) -> IntArray:
+        """(K, 5) corners of what crosses at positions (V, 3) of the cloths and may not."""
+        found = tangles(positions, surface).corners
+        parties = [cloth.party for cloth in self.scene.cloths if cloth.party is not None]
+        if apart is None or not parties:
+            return found
+        return found[~let_through(np.concatenate(parties), apart, found[:, :2], found[:, 2:])]
 
     def _sewn(self, forces: Sequence[float]) -> list[tuple[Any, float]]:
         """The cloths with seams, and their forces."""

@@ -20,6 +20,7 @@ from .engulfed import Engulfed
 from .messages import Told
 from .scene.arrays import Array
 from .scene.garments import garments
+from .scene.meetings import Meetings
 from .scene.mesh import edge_lengths
 from .scene.scene import Scene, SceneError
 from .scene_space import SceneSpace
@@ -27,7 +28,7 @@ from .sewing import Sewing
 from .solvers.parameters import NdbParameters
 from .solvers.registry import solver_of
 from .solvers.solver import DivergenceError, Solver, StepReport
-from .start import freed_of_bodies
+from .start import resolved
 
 JAMMED = 4  #: steps in a row that found no end, after which halves are not tried: there is no room
 DRAWN = 4.0  #: times the stiffness of a pin of weight one half, of the springs that draw cloth out of bodies
@@ -67,6 +68,7 @@ class FrameReport:
     seconds: float = 0.0
     #: colliders and pins that had no room to arrive, and objects that cross since
     released: list[str] = field(default_factory=list)
+    begun: list[str] = field(default_factory=list)  #: objects that crossed when they began to collide
     faults: list[str] = field(default_factory=list)  #: objects that cross although no release explains it, and where
 
 
@@ -84,10 +86,9 @@ class Simulator:
         self.scene, self.backend = scene.validate(), backend
         self.frame = scene.settings.begins
         self._parameters, self._cache = parameters, cache
-        brought: list[str] = []
-        if scene.settings.resolve_start and not scene.settings.strict_start:
-            scene, brought = freed_of_bodies(scene)
-        self._garments = garments(scene)
+        scene, brought = resolved(scene)
+        self._meetings = Meetings(scene)
+        self._garments = garments(self._meetings.marked(scene))
         self._sewing = Sewing(self._garments.scene)
         self._pulled: tuple[Array, npt.NDArray[np.int64], Array] | None = None  #: stiffness (N,), vertices, targets
         self._build(None)
@@ -100,15 +101,16 @@ class Simulator:
 
     def _build(self, origin: Array | None, frame: float | None = None) -> None:
         """The space, the solver and the crossings of the scene as its seams are now, and its hard pins at a frame."""
-        self.space = space = SceneSpace(self._sewing.scene, origin, frame)
+        self.space = space = SceneSpace(self._sewing.scene, origin, frame, self._meetings)
         self._held = space.moment(space.begins).held
         self.solver = solver_of(space, self.backend, self._parameters, self._cache)
         self._halved: list[Solver] = []  #: of h/2, h/4, … once they were needed
         self._goal: Any = None  #: the last, on the host
         self._goal_there: Any = None  #: and on the device
         self.crossings = Crossings(
-            self.backend, self.solver.proximity, space.surface, space.names, space.centre, space.self_collision
-        )
+            self.backend, self.solver.proximity, space.surface, space.names, space.centre, space.self_collision,
+            space.party, self._meetings.apart(self.frame),
+        )  # fmt: skip
 
     def positions(self) -> list[Array]:
         """World positions (N, 3) of each cloth at `frame`, m."""
@@ -170,6 +172,7 @@ class Simulator:
         if (len(x), len(velocity)) != (self.space.surface.vertices, self.space.cloth_vertices):
             raise SolverError("Scene: the checkpoint belongs to another mesh. Bake from the start")
         self.frame = int(state["frame"])
+        self.crossings.apart = self._meetings.apart(self.frame)
         self._state = self.solver.from_host(state, self.solver.initial_state(x, velocity))
         self.solver.proximity.freed = self.backend.array(state["freed"], np.int64)
         self._draw_out()
@@ -181,6 +184,7 @@ class Simulator:
         cloth, and its inertia counts four times as much.
         """
         self._hold(frame)
+        self._part(frame, report)
         solver = self._solver_of(halvings)
         solver.renew(self.space.moment(frame))
         halvable = solver.can_halve and halvings < HALVINGS
@@ -217,7 +221,8 @@ class Simulator:
                 self._say_released(report, sorted(self.crossings.crossed - before))
             x = np.asarray(self.backend.host(self._state.x)[:, :3], np.float64)
             if self.scene.settings.resolve_start and self.solver.can_halve:  # a constant matrix has no room for springs
-                engulfed.renew(x, self.crossings.found, self.space.moment(self.frame).thickness)
+                crossings, thickness = self.crossings, self.space.moment(self.frame).thickness
+                engulfed.renew(x, crossings.found, thickness, crossings.party, crossings.apart)
                 self._let()
         return faults
 
@@ -235,12 +240,19 @@ class Simulator:
         for solver in (self.solver, *self._halved):
             solver.pull(stiffness)
 
+    def _part(self, frame: float, report: FrameReport) -> None:
+        """What begins to collide in the step to this frame, and crosses now, is left alone until it has separated."""
+        begun, faults = self.crossings.part(self._meetings.apart(frame), self._state.x)
+        report.begun += [text for text in begun if text not in report.begun]
+        report.faults += faults
+
     def _hold(self, frame: float) -> None:
         """Go on with the hard pins of this moment, where they are others: what is let go keeps its velocity."""
         if self.space.moment(frame).held == self._held:
             return
-        state, freed = self.solver.to_host(self._state), self.solver.proximity.freed
+        state, freed, apart = self.solver.to_host(self._state), self.solver.proximity.freed, self.crossings.apart
         self._build(self.space.centre, frame)
+        self.crossings.apart = apart
         self._state = self.solver.from_host(
             state, self.solver.initial_state(*(self.backend.array(state[name]) for name in ("x", "velocity")))
         )
@@ -257,6 +269,7 @@ class Simulator:
         """One vertex of each two that a thread has brought together, and two where it lets go. Returns the faults."""
         forces = [cloth.sewing_force for cloth in self.space.moment(self.frame).cloths]
         sewing, held = self._sewing, self._sewing.holding(forces)
+        sewing.excepted = self.crossings.apart
         if sewing.done.all() and held.all():
             return []
         settings = self.scene.settings

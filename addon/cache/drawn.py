@@ -9,20 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ...gpu_core.check.scene_check import Finding, MeshCheck
+from ...gpu_core.check.scene_check import Exceptions, Finding, MeshCheck
 from ...gpu_core.scene.arrays import Array, IntArray
+from ...gpu_core.scene.meetings import Meetings
+from ...gpu_core.scene.scene import Cloth, Collider, Scene
 from ...gpu_core.scene.seams import TOGETHER
+from ..scene import collision_properties, encounters, modifier, retiming, sewn_to
 from ..scene import dense as dense_mesh
 from ..scene import mesh as mesh_arrays
-from ..scene import modifier, retiming, sewn_to
 from ..scene.bodies import Body
 from ..scene.evaluated import evaluated_mesh, to_world
 from ..scene.gather import FrameRange, Members, members
+from ..scene.painted import Weights
 from ..scene.render_settings import as_rendered, differs
 
 
@@ -79,28 +83,44 @@ def _changed_after(scene: bpy.types.Scene, item: bpy.types.Object) -> bool:
     return any(entry.show_render and entry.type not in modifier.SHAPELESS for entry in after)
 
 
+class Drawn(NamedTuple):
+    points: Array  #: (N, 3) in the world, m
+    triangles: IntArray  #: (T, 3)
+    left_out: dict[str, Any]  #: (N,) as of `Cloth`, by its names
+
+
 def mesh(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> tuple[Array, IntArray]:
     """Vertices (N, 3) in the world, m, and triangles (T, 3) that Blender draws; equal places are one vertex."""
-    item = body.item
+    return _drawn(body, depsgraph, frame)[:2]
+
+
+def _drawn(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> Drawn:
+    item, left_out = body.item, dict[str, Any]()
     with evaluated_mesh(body, depsgraph, frame) as (evaluated, matrix):
         points = mesh_arrays.positions(evaluated)
         triangles = mesh_arrays.triangles(evaluated)
         world = to_world(points, matrix)
+        if item.taffeta.role == "CLOTH" and collision_properties.groups(item):
+            weights = Weights(item, item.evaluated_get(depsgraph), evaluated)
+            left_out = collision_properties.read(item, weights)
     after = list(item.modifiers)[modifier.place(item) + 1 :]
     sewn = sewn_to.sews(item) or (item.taffeta.role == "CLOTH" and item.taffeta.cloth.weld_seams)
     if sewn or dense_mesh.find(item) is not None or any(entry.show_viewport for entry in after):
-        world, triangles = _merged(world, triangles)
-    return world, triangles
+        return _merged(Drawn(world, triangles, left_out))
+    return Drawn(world, triangles, left_out)
 
 
-def _merged(points: Array, triangles: IntArray) -> tuple[Array, IntArray]:
+def _merged(found: Drawn) -> Drawn:
     """Modifiers, threads and artists leave seams of two vertices in one place, which do not cross for it."""
-    places, inverse = np.unique(points, axis=0, return_inverse=True)
-    if len(places) == len(points):
-        return points, triangles
-    merged = inverse.reshape(-1)[triangles]
+    places, inverse = np.unique(found.points, axis=0, return_inverse=True)
+    if len(places) == len(found.points):
+        return found
+    merged = inverse.reshape(-1)[found.triangles]
+    left_out = {
+        name: np.bincount(inverse.reshape(-1), own, len(places)) > 0 for name, own in found.left_out.items()
+    }  # fmt: skip
     whole = (merged[:, 0] != merged[:, 1]) & (merged[:, 1] != merged[:, 2]) & (merged[:, 2] != merged[:, 0])
-    return places, merged[whole]
+    return Drawn(places, merged[whole], left_out)
 
 
 def _threads(cloths: Sequence[bpy.types.Object], points: Sequence[Array]) -> IntArray:
@@ -121,23 +141,42 @@ def _findings(
     depsgraph: bpy.types.Depsgraph, frame: int, groups: Sequence[tuple[list[Body], list[Body]]]
 ) -> list[Finding]:
     """groups: as `_judged`."""
-    meshes: dict[Body, tuple[Array, IntArray]] = {}
+    meshes: dict[Body, Drawn] = {}
     found: dict[Finding, None] = {}
     for cloths, bodies in groups:
         together = [*cloths, *bodies]
         for body in together if cloths else ():
             if body not in meshes:
-                meshes[body] = mesh(body, depsgraph, frame)
+                meshes[body] = _drawn(body, depsgraph, frame)
         if cloths:
             found.update(dict.fromkeys(_crossings(frame, together, [meshes[body] for body in together], len(cloths))))
     return list(found)
 
 
-def _crossings(
-    frame: int, bodies: Sequence[Body], drawn: Sequence[tuple[Array, IntArray]], cloths: int
-) -> list[Finding]:
+def _crossings(frame: int, bodies: Sequence[Body], drawn: Sequence[Drawn], cloths: int) -> list[Finding]:
     """cloths: so many of the first are cloth."""
-    names, sizes = [body.name for body in bodies], [len(points) for points, _ in drawn]
-    threads = _threads([body.item for body in bodies[:cloths]], [points for points, _ in drawn])
-    check = MeshCheck(names, sizes, [triangles for _, triangles in drawn], cloths, threads=threads)
-    return check.findings(frame, np.concatenate([points for points, _ in drawn]))
+    names, sizes = [body.name for body in bodies], [len(found.points) for found in drawn]
+    threads = _threads([body.item for body in bodies[:cloths]], [found.points for found in drawn])
+    exceptions = _exceptions(bodies, drawn, cloths)
+    triangles = [found.triangles for found in drawn]
+    check = MeshCheck(names, sizes, triangles, cloths, threads=threads, exceptions=exceptions)
+    return check.findings(frame, np.concatenate([found.points for found in drawn]))
+
+
+def _exceptions(bodies: Sequence[Body], drawn: Sequence[Drawn], cloths: int) -> Exceptions:
+    """What the user lets through of these meshes, of which the first are cloth; a dense mesh meets what its cloth does."""
+    items, others = [dense_mesh.light_of(body.item) or body.item for body in bodies[:cloths]], bodies[cloths:]
+    met = encounters.chosen(bpy.context.scene, items, others)
+    scene = Scene(
+        tuple(
+            Cloth(item.name, triangles, points, points, meets=encounters.meets(item, others), **left_out)
+            for item, (points, triangles, left_out) in zip(items, drawn, strict=False)
+        ),
+        tuple(
+            Collider(body.name, own.triangles, own.points[None])
+            for body, own in zip(others, drawn[cloths:], strict=True)
+        ),
+        encounters=tuple(encounters.encounter(own, {"friction": 0.0}) for own in met),
+    )
+    meetings = Meetings(scene)
+    return Exceptions(meetings.of_scene(scene), meetings.apart)

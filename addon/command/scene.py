@@ -204,7 +204,7 @@ def _check_frames(scene: Scene, folder: Path, frames: FrameRange, report: Report
         findings = scene_check.cached_findings(frame, [positions[frame - start] for positions in caches])
         texts = [str(entry) for entry in findings[:FINDINGS_SHOWN]]
         seen = [str(entry) for entry in drawn[frame][:FINDINGS_SHOWN]]
-        checked = {"intersections": len(findings), "findings": texts}
+        checked = {"intersections": len(findings), "findings": texts, "let_through": scene_check.let_through}
         checked |= {"drawn": len(drawn[frame]), "drawn_findings": seen}
         found = certificate(reports.get(frame, {"frame": frame}), checked)
         verdicts.append({**asdict(found), "clean": found.clean, "codes": found.codes})

@@ -9,7 +9,7 @@ import bpy
 
 from ...gpu_core.messages import code_of
 from ...gpu_core.scene.air import WEIGHTS
-from ..scene import folds, painted, pattern, rest_key, sewn_to
+from ..scene import collision_properties, folds, painted, pattern, rest_key, sewn_to
 from ..scene.bodies import carries
 from ..scene.conversion import has_blenders
 from ..scene.loose import cords
@@ -197,7 +197,17 @@ class TAFFETA_PT_collisions(ClothPanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: bpy.types.Context) -> None:
-        draw_numbers(self, context, "thickness_shown", "friction", "self_collision")
+        layout, item = property_column(self), context.object
+        cloth = item.taffeta.cloth
+        for name in ("thickness_shown", "friction", "layer", "collision_collection", "left_out_of_bodies_group"):
+            layout.prop(cloth, name)
+        layout.prop(cloth, "self_collision")
+        column = layout.column()
+        column.active = cloth.self_collision
+        column.prop(cloth, "left_out_of_itself_group")
+        for group in collision_properties.groups(item).values():
+            if not painted.exists(item, group):
+                message(layout, context, f"There is no vertex group or attribute “{group}”", "ERROR")
 
 
 class TAFFETA_PT_field_weights(ClothPanel, bpy.types.Panel):

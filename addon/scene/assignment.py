@@ -16,6 +16,7 @@ from .sampled import number
 SCENE = ("scene", "scene.taffeta")  #: in place of an object's name; the second as in the manual's lists
 THINGS = {"Collection": "collections", "Object": "objects"}  #: that a property may name, and where they are
 PINS = re.compile(r"(?P<owner>.+)\.pins\[(?P<index>\d+)\]")
+ENCOUNTERS = re.compile(r"scene(\.taffeta)?\.encounters\[(?P<index>\d+)\]")
 SWITCHES = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
 
 
@@ -27,7 +28,8 @@ def assign(scene: bpy.types.Scene, owner: str, name: str, text: str) -> Any:
     """Set a property of a cloth, a collider, a force field or the scene, and return its value.
 
     Args:
-        owner: an object's name, with `.pins[0]` behind it for that group of its pins, or “scene”.
+        owner: an object's name, with `.pins[0]` behind it for that group of its pins; “scene”, or
+            “scene.encounters[0]” for an exception from collisions; the one after the last is made.
         name: of a property as in `properties`: density, pin_group, role, tolerance …
 
     Raises:
@@ -51,6 +53,8 @@ def assign(scene: bpy.types.Scene, owner: str, name: str, text: str) -> Any:
 def _groups(scene: bpy.types.Scene, owner: str) -> list[bpy.types.bpy_struct]:
     if owner in SCENE:
         return [scene.taffeta]
+    if of_encounters := ENCOUNTERS.fullmatch(owner):
+        return [_encounter(scene, int(of_encounters["index"]))]
     item, of_pins = scene.objects.get(owner), PINS.fullmatch(owner)
     if item is None and of_pins:
         return [_pins(scene, of_pins["owner"], int(of_pins["index"]))]
@@ -59,6 +63,14 @@ def _groups(scene: bpy.types.Scene, owner: str) -> list[bpy.types.bpy_struct]:
         raise AssignmentError(f"There is no object {owner!r}. These take part: {named or 'none'}")
     parts = {"CLOTH": [item.taffeta.cloth], "COLLIDER": [item.taffeta.collider]}
     return [item.taffeta, *parts.get(item.taffeta.role, []), *([item.field] if has_field(item) else [])]
+
+
+def _encounter(scene: bpy.types.Scene, index: int) -> bpy.types.bpy_struct:
+    """An exception from collisions. The one after the last is new."""
+    entries = scene.taffeta.encounters
+    if index > len(entries):
+        raise AssignmentError(f"The scene has no encounters[{index}]. The next one is encounters[{len(entries)}]")
+    return entries.add() if index == len(entries) else entries[index]
 
 
 def _pins(scene: bpy.types.Scene, owner: str, index: int) -> bpy.types.bpy_struct:

@@ -199,6 +199,9 @@ RULES: tuple[Rule, ...] = (
     ),
     _same("collision_settings.use_self_collision", "self_collision"),
     _factor("collision_settings.self_friction", "friction", lambda sheet: COULOMB),
+    _same("collision_settings.collection", "collision_collection"),
+    _same("collision_settings.vertex_group_object_collisions", "left_out_of_bodies_group"),
+    _same("collision_settings.vertex_group_self_collisions", "left_out_of_itself_group"),
     _same("settings.effector_weights.collection", "field_collection"),
     *(_same(f"settings.effector_weights.{name.removeprefix('field_')}", name) for name in WEIGHTS),
 )  # fmt: skip
@@ -261,9 +264,6 @@ LEFT_THERE: dict[str, Left] = dict(
             lambda a: not a["collision_settings.use_self_collision"]
             or bool(a["collision_settings.self_distance_min"] == a["collision_settings.distance_min"]),
         )),
-        _unless("collision_settings.vertex_group_self_collisions", "", "the whole cloth collides"),
-        _unless("collision_settings.vertex_group_object_collisions", "", "the whole cloth collides"),
-        _unless("collision_settings.collection", None, "cloth meets every Collider of the scene"),
         _unless("settings.effector_weights.texture", 1.0, "such fields do not move cloth"),
         _unless("settings.effector_weights.smokeflow", 1.0, "such fields do not move cloth"),
     )
@@ -319,6 +319,7 @@ ONLY_HERE: dict[str, Only] = {
     "air_drag": Only(Material.air_drag, "air acts by velocity, or as wind"),
     "pin_strength": Only(1.0, "pins hold by their weights"),
     "sewing_time": Only(Cloth.sewing_time, "threads pull at once"),
+    "layer": Only(Cloth.layer, "no cloth is brought outside of another"),
     "seam_stiffness": Only(Cloth.seam_stiffness, "seams bend as the cloth does"),
     "sew_object": Only(None, "only edges of one mesh are sewn"),
     "sew_group": Only("", "only edges of one mesh are sewn"),

@@ -13,8 +13,10 @@ import bpy
 
 from . import (
     blender_modifier,
-    dense,
     cache_files,
+    collision_properties,
+    dense,
+    encounters,
     fields,
     folds,
     keyed,
@@ -85,7 +87,14 @@ def _of_scene(scene: bpy.types.Scene, present: Members) -> Iterator[Trouble]:
         yield Trouble(scene.name, "gravity is switched off", "GRAVITY")
     if present.cloths and not present.bodies and not any(_is_held(cloth) for cloth in present.cloths):
         yield Trouble(scene.name, "no object is a collider and no cloth is pinned: the cloth falls out of sight")
+    for index, problem in encounters.faults(scene):
+        yield Trouble(scene.name, f"exception {index + 1} says nothing: {problem}", "ENCOUNTERS", notice=True)
     yield from _of_keys(scene)
+
+
+def _any_body(cloth: bpy.types.PropertyGroup) -> bool:
+    among = cloth.collision_collection.all_objects
+    return any(item.taffeta.role == "COLLIDER" or carries(item) for item in among)
 
 
 def _is_held(cloth: bpy.types.Object) -> bool:
@@ -126,6 +135,13 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
     name = cloth.taffeta.cloth.fold_attribute
     if name and not folds.may_exist(cloth):
         yield Trouble(cloth.name, f"there is no attribute “{name}” for its folds", "FOLDS")
+    for group in collision_properties.groups(cloth).values():
+        if not painted.exists(cloth, group):
+            text = f"there is no vertex group or attribute “{group}” of what is left out of collisions"
+            yield Trouble(cloth.name, text, "LEFT_OUT")
+    if cloth.taffeta.cloth.collision_collection is not None and not _any_body(cloth.taffeta.cloth):
+        text = f"there is no collider in its Collision Collection “{cloth.taffeta.cloth.collision_collection.name}”"
+        yield Trouble(cloth.name, text, "COLLECTION", notice=True)
     for name, group in painted.groups(cloth).items():
         if not painted.exists(cloth, group):
             text = f"there is no vertex group or attribute “{group}” for its {painted.PAINTED[name].label.lower()}"
@@ -177,9 +193,9 @@ def _of_pins(cloth: bpy.types.Object) -> Iterator[Trouble]:
 
 
 def _was_set(group: bpy.types.PropertyGroup) -> bool:
-    """Are there numbers of its own that a conversion would take away?"""
+    """Are there numbers of its own that a conversion would take away? A pointer counts as set once it was read."""
     names = (entry.identifier for entry in blender_modifier.numbers(group) if not entry.is_hidden)
-    return any(map(group.is_property_set, names))
+    return any(group.is_property_set(name) and getattr(group, name) is not None for name in names)
 
 
 def _instances(item: bpy.types.Object) -> bool:

@@ -17,11 +17,11 @@ import bpy
 
 from ...gpu_core.files.frame_spool import FrameSeries, FrameSpool
 from ...gpu_core.files.job import positions_name
-from ...gpu_core.files.job_values import acting, plain
+from ...gpu_core.files.job_values import acting, encounter_values, plain
 from ...gpu_core.scene.air import WEIGHTS, FieldWeights
 from ...gpu_core.scene.differences import flat
 from ...gpu_core.scene.scene import Scene, Settings
-from . import fields, keyed, keys, modifier, painted, pin_properties, preroll, retiming, sewn_to
+from . import encounters, fields, keyed, keys, modifier, painted, pin_properties, preroll, retiming, sewn_to
 from .bodies import Body, bodies, carries
 from .morph import Begin, Morph
 from .reader import ClothReader, ColliderReader, PlayedReader, Reader, material, shape
@@ -168,6 +168,9 @@ def _read(
             undo.enter_context(as_rendered(scene, [body.item for body in members(scene).bodies]))
         readers: list[Reader | fields.FieldReader] = [*cloths, *colliders, *blowing]
         samples = Samples(("gravity", "time_scale"))
+        bodies = [body for _, body in kinds]
+        met = encounters.chosen(scene, simulated, bodies)
+        rubbing = [Samples(("friction",)) for _ in met]
         for count, frame in enumerate(settings.simulated, start=1):
             for between in subframes(settings, frame):
                 with preroll.shown(scene, settings, between):
@@ -175,6 +178,8 @@ def _read(
                         moving.read_between(context.evaluated_depsgraph_get(), between)
             with preroll.shown(scene, settings, frame):
                 samples.add([gravity(scene), number(scene.taffeta.time_scale)])
+                for own, friction in zip(met, rubbing, strict=True):
+                    friction.see(own.entry)
                 for reader in readers:
                     reader.read(context.evaluated_depsgraph_get(), frame)
             yield count / len(settings.simulated)
@@ -185,13 +190,22 @@ def _read(
     blown = [reader.item for reader in blowing]
     return Scene(
         cloths=tuple(
-            replace(reader.finish(), fields=fields.acting(reader.item, blown) if blown else None) for reader in cloths
+            replace(
+                reader.finish(),
+                fields=fields.acting(reader.item, blown) if blown else None,
+                meets=encounters.meets(reader.item, bodies),
+            )
+            for reader in cloths
         ),
         colliders=tuple(reader.finish() for reader in colliders),
         settings=replace(settings, **samples.first),
         keys=samples.keys(),
         fields=tuple(reader.finish() for reader in blowing),
         threads=sewn_to.threads(cloths),
+        encounters=tuple(
+            encounters.encounter(own, {**friction.first, "keys": friction.keys()})
+            for own, friction in zip(met, rubbing, strict=True)
+        ),
     )
 
 
@@ -268,6 +282,8 @@ def gather_numbers(
             "thickness": numbers["thickness"],
             "pin_strength": numbers["pin_strength"],
             "self_collision": item.taffeta.cloth.self_collision,
+            "layer": item.taffeta.cloth.layer,
+            **({} if (meets := encounters.meets(item, met)) is None else {"meets": list(meets)}),
             **_sewing(item, numbers),
             **_pin_groups(item, over, before.get("pins", ())),
             "material": plain(material(numbers)),
@@ -285,6 +301,7 @@ def gather_numbers(
         numbers, changing = keyed.field_numbers(item, over, known.get(("fields", item.name), {}))
         return {"name": item.name, **fields.choices(item.field), **numbers, **changing}
 
+    met = [*present.bodies, *map(Body, players)]
     before = {**(held or {}).get("settings", {}), "keys": (held or {}).get("keys", {})}
     now, changing = keyed.scene_numbers(scene, over, before)
     return {
@@ -296,7 +313,21 @@ def gather_numbers(
             *(of_body_now(item.name, item, "cloth") for item in players),
         ],
         **({"fields": [of_field_now(item) for item in blown]} if blown else {}),
+        **_encounters(scene, encounters.chosen(scene, items, met), over, (held or {}).get("encounters", ())),
     }
+
+
+def _encounters(
+    scene: bpy.types.Scene, met: Sequence[encounters.Chosen], over: Sequence[int], held: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """As `job.describe` says it."""
+    said = []
+    for count, own in enumerate(met):
+        before = held[count] if count < len(held) else {}
+        numbers, changing = keyed.numbers(scene, f"encounters[{own.place}]", ("friction",), over, before)
+        kept = changing if own.entry.use_friction else {}
+        said.append({**encounter_values(encounters.encounter(own, numbers)), **kept})
+    return {"encounters": said} if said else {}
 
 
 def _pin_groups(item: bpy.types.Object, over: Sequence[int], held: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

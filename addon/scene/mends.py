@@ -9,7 +9,20 @@ import bmesh
 import bpy
 
 from ...gpu_core.scene.scene import SceneError
-from . import blender_modifier, conversion, dense, keyed, modifier, painted, pin_properties, resolution, retiming, turning
+from . import (
+    blender_modifier,
+    collision_properties,
+    conversion,
+    dense,
+    encounters,
+    keyed,
+    modifier,
+    painted,
+    pin_properties,
+    resolution,
+    retiming,
+    turning,
+)
 from .evaluated import is_enabled
 
 
@@ -57,6 +70,22 @@ def paint(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     for name, group in painted.groups(item).items():
         if not painted.exists(item, group):
             setattr(item.taffeta.cloth, f"{name}_group", "")
+
+
+def left_out(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    for name, group in collision_properties.groups(item).items():
+        if not painted.exists(item, group):
+            setattr(item.taffeta.cloth, f"{name}_group", "")
+
+
+def collection(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    item.taffeta.cloth.collision_collection = None
+
+
+def exceptions(scene: bpy.types.Scene, _item: bpy.types.Object | None) -> None:
+    for index, _ in reversed(list(encounters.faults(scene))):
+        scene.taffeta.encounters.remove(index)
+        keyed.renumber(scene, "taffeta.encounters", index)
 
 
 def pattern(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
@@ -151,6 +180,9 @@ MENDS: dict[str, tuple[str, Callable[[bpy.types.Scene, bpy.types.Object], list[s
     "TARGET": ("Clear Target", target),
     "REST_KEY": ("Clear Rest Shape Key", rest_shape_key),
     "PAINT": ("Clear Group", paint),
+    "LEFT_OUT": ("Clear Group", left_out),
+    "COLLECTION": ("Clear Collection", collection),
+    "ENCOUNTERS": ("Remove Such Exceptions", exceptions),
     "PATTERN": ("Clear Pattern", pattern),
     "FOLDS": ("Clear Fold Attribute", folds),
     "SEAM": ("Clear Sew To", seam),

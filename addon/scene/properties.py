@@ -12,7 +12,9 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 from ...gpu_core.scene.fabrics import COTTON, FABRICS, Fabric
 from ...gpu_core.scene.scene import Cloth, Collider, Material
 from . import (
+    collision_properties,
     dense,
+    encounter_properties,
     field_weights,
     garment_properties,
     inelastic_properties,
@@ -255,7 +257,7 @@ class ClothProperties(bpy.types.PropertyGroup):
     )
     self_collision: BoolProperty(
         name="Self Collision",
-        description="Keep this cloth from passing through itself; it collides with all else in any case",
+        description="Keep this cloth from passing through itself",
         default=Cloth.self_collision,
         options=UNKEYED,
     )
@@ -277,7 +279,11 @@ class ClothProperties(bpy.types.PropertyGroup):
     )
 
 
-for part in (shape_properties, inelastic_properties, garment_properties, pin_properties, field_weights, painted):
+PARTS = (
+    shape_properties, inelastic_properties, garment_properties, pin_properties, collision_properties, field_weights,
+    painted,
+)  # fmt: skip
+for part in PARTS:
     ClothProperties.__annotations__.update(part.properties())
 
 
@@ -360,7 +366,14 @@ class ObjectProperties(bpy.types.PropertyGroup):
     collider: PointerProperty(type=ColliderProperties)
 
 
-CLASSES = (pin_properties.PinProperties, ClothProperties, ColliderProperties, ObjectProperties, SceneProperties)
+CLASSES = (
+    pin_properties.PinProperties,
+    encounter_properties.EncounterProperties,
+    ClothProperties,
+    ColliderProperties,
+    ObjectProperties,
+    SceneProperties,
+)
 _register_classes, _unregister_classes = bpy.utils.register_classes_factory(CLASSES)
 
 

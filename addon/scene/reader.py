@@ -18,6 +18,7 @@ from ...gpu_core.scene.shape import Shape
 from ...gpu_core.scene.welds import NEAR, lying_seams
 from . import (
     cache_files,
+    collision_properties,
     folds,
     frozen_shape,
     loose,
@@ -167,6 +168,7 @@ class ClothReader(Reader):
         self.ends = {name: sewn_to.ends(self.item, mesh, name, weights, self.start) for name in self.sewn}
         if sewn_to.other_of(self.item) is not None and self.seams is None:
             self.seams = np.zeros((0, 2), np.int32)
+        self.left_out = collision_properties.read(self.item, weights)
         self.paint = {
             name: weights.of(group, PAINTED[name].label.lower()) for name, group in painted.groups(self.item).items()
         }
@@ -239,6 +241,8 @@ class ClothReader(Reader):
             painted={name: Painted(weights, numbers[f"{name}_max"]) for name, weights in self.paint.items()},
             keys=self.numbers.keys(),
             self_collision=self.item.taffeta.cloth.self_collision,
+            layer=self.item.taffeta.cloth.layer,
+            **self.left_out,
             field_weights=FieldWeights(**{name: numbers[name] for name in WEIGHTS}),
             world_to_object=self.world_to_object.finish(),
             key=self.key,

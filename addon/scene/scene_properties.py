@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ...gpu_core.scene.scene import Settings
 from ...gpu_core.scene.settings import MOST_SAMPLES
+from .encounter_properties import EncounterProperties
 from .shown import KEYED, UNKEYED, shown, shown_length
 
 #: The methods by the names of the scripts' `preset`, in the order of the panel.
@@ -172,6 +173,14 @@ class SceneProperties(bpy.types.PropertyGroup):
         default="VIEWPORT",
         options=UNKEYED,
     )
+    encounters: CollectionProperty(
+        name="Collision Exceptions",
+        description="Pairs of objects that do not collide, rub with a friction of their own, or do so for a time; of "
+        "several for a pair the last one counts",
+        type=EncounterProperties,
+        options=UNKEYED,
+    )
+    encounter_index: IntProperty(name="Exception", description="The one that is shown", min=0, options={"HIDDEN"})
     live_steps: IntProperty(
         name="Steps per Frame",
         description="Solver steps of a frame in Live: one is fastest and damps most",

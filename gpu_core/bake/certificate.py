@@ -34,6 +34,8 @@ class Certificate:
     strained_steps: int = 0  #: steps that ended with cloth beyond its strain limit
     heated_steps: int = 0  #: steps that gave cloth which nothing holds more energy than it had
     released: tuple[str, ...] = ()  #: colliders and pins that had no room, and objects that cross since
+    begun: tuple[str, ...] = ()  #: objects that crossed when they began to collide
+    let_through: int = 0  #: crossings in the frame on disk that the user's exceptions let through
     faults: tuple[str, ...] = ()  #: objects that cross although nothing was released there
     drawn: int | None = None  #: the same of the meshes that Blender draws, as they render; None = not checked
     drawn_findings: tuple[str, ...] = ()  #: the first of them in words
@@ -56,6 +58,8 @@ class Certificate:
         texts += [f"fault: {fault}" for fault in self.faults]
         if self.released:
             texts.append(f"no room between {', '.join(self.released)}")
+        if self.begun:
+            texts.append(f"crossing when they began to collide: {', '.join(self.begun)}")
         if self.unfinished_steps:
             texts.append(f"{self.unfinished_steps} of {self.steps} steps not solved to the tolerance")
         if self.strained_steps:
@@ -94,6 +98,8 @@ def certificate(report: Mapping[str, Any], check: Mapping[str, Any]) -> Certific
         heated_steps=report.get("heated_steps", 0),
         released=tuple(report.get("released", ())),
         faults=tuple(report.get("faults", ())),
+        begun=tuple(report.get("begun", ())),
+        let_through=check.get("let_through", 0),
         tangled=report.get("tangled", 0),
         preroll=report.get("preroll", {}),
     )
@@ -117,6 +123,8 @@ def summary(certificates: Iterable[Certificate]) -> str:
         texts[0] = f"{crossing} of {len(every) - unchecked} checked frames intersect, {unchecked} are unchecked"
     for word, count in (
         ("released pairs", sum(bool(entry.released) for entry in every)),
+        ("crossings where objects began to collide", sum(bool(entry.begun) for entry in every)),
+        ("crossings that exceptions let through", sum(bool(entry.let_through) for entry in every)),
         ("faults", sum(bool(entry.faults) for entry in every)),
         ("unfinished steps", sum(bool(entry.unfinished_steps) for entry in every)),
         ("cloth beyond its strain limit", sum(bool(entry.strained_steps) for entry in every)),

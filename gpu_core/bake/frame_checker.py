@@ -41,6 +41,7 @@ def check(scene_check: SceneCheck, cache: Path, frame: int) -> dict[str, Any]:
     return {
         "frame": frame,
         "intersections": len(found),
+        **({"let_through": scene_check.let_through} if scene_check.let_through else {}),
         "findings": [str(finding) for finding in found[:FINDINGS_KEPT]],
         "check_seconds": time.perf_counter() - began,
     }

@@ -30,6 +30,9 @@ def warnings(report: FrameReport) -> Iterator[str]:
     if report.released:
         text = f"Frame {report.frame}: no room was left between {', '.join(report.released)}"
         yield f"{text}. There the cloth may be crossed until they part"
+    if report.begun:
+        text = f"Frame {report.frame}: {', '.join(report.begun)} crossed when they began to collide"
+        yield f"{text}. These pairs are left alone until they separate"
     if report.faults:
         text = f"Frame {report.frame}: {'; '.join(report.faults)} cross although nothing was released there"
         yield f"{text}. This is a fault of Taffeta: please report the scene"

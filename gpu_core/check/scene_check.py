@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from ..scene.arrays import Array
+from ..scene.arrays import Array, IntArray
+from ..scene.meetings import Meetings, Table, let_through
 from ..scene.scene import Cloth, Collider, Scene
 from ..scene.seams import TOGETHER
 from .intersection import intersections, unique_edges
@@ -52,6 +54,13 @@ def check_frame(scene: Scene, frame: int, cached: Sequence[npt.NDArray[np.float3
     return SceneCheck(scene).cached_findings(frame, cached)
 
 
+class Exceptions(NamedTuple):
+    """What the user lets through."""
+
+    party: IntArray  #: (V,) of each vertex
+    apart: Callable[[float], Table]  #: (P, P) which parties may cross, at a frame
+
+
 class MeshCheck:
     """Objects as one mesh, cloths first, and the way back to names and local indices."""
 
@@ -64,11 +73,13 @@ class MeshCheck:
         seams: Sequence[npt.NDArray[np.integer]] = (),
         cords: Sequence[npt.NDArray[np.integer]] = (),
         threads: npt.NDArray[np.integer] | None = None,
+        exceptions: Exceptions | None = None,
     ) -> None:
         """sizes: vertices of each object. triangles: (T, 3) of each, by its own vertices. cloths: so many are cloth.
         seams, cords: (S, 2) of each of the first objects, by its own vertices; a cord is an edge without a triangle.
         threads: (S, 4) of seams between objects: object, its vertex, object, its vertex."""
-        self.names = list(names)
+        self.names, self.exceptions = list(names), exceptions
+        self.let_through = 0  #: crossings of the last frame that the exceptions explain
         self.vertex_start = np.cumsum([0, *sizes])
         self.triangle_start = np.cumsum([0, *(len(entry) for entry in triangles)])
         self.collider_start = int(self.vertex_start[cloths])
@@ -91,7 +102,7 @@ class MeshCheck:
         """Every edge against every triangle, but bodies among themselves. vertices: (V, 3) of all, world, m.
 
         Where a seam is closed its vertices lie in one place, to the last bit in one object, in two as far as float32
-        tells: they count as one.
+        tells: they count as one. What the user lets through is counted in `let_through` and is no finding.
         """
         triangles, edges = self.triangles, self.edges
         gap = np.linalg.norm(vertices[self.seams[:, 0]] - vertices[self.seams[:, 1]], axis=1)
@@ -101,6 +112,10 @@ class MeshCheck:
             triangles = first[triangles]
             edges = np.concatenate([unique_edges(triangles), first[self.cords]])
         pairs = intersections(vertices, triangles, edges, self.collider_start)
+        if self.exceptions is not None:
+            party, apart = self.exceptions.party, self.exceptions.apart(frame)
+            through = let_through(party, apart, edges[pairs[:, 0]], triangles[pairs[:, 1]])
+            pairs, self.let_through = pairs[~through], int(through.sum())
         return [self._finding(frame, vertices, edges[edge], int(triangle)) for edge, triangle in pairs]
 
     def _finding(self, frame: int, vertices: Array, ends: npt.NDArray[np.int64], triangle: int) -> Finding:
@@ -130,14 +145,14 @@ class SceneCheck(MeshCheck):
     """The check of a scene's frames as they were simulated. What is the same in every frame is made once."""
 
     def __init__(self, scene: Scene) -> None:
-        self.scene = scene
+        self.scene, meetings = scene, Meetings(scene)
         objects: list[Cloth | Collider] = [*scene.cloths, *scene.colliders]
         sizes = [len(cloth.positions) for cloth in scene.cloths] + [item.positions.shape[1] for item in scene.colliders]
         super().__init__(
             [entry.name for entry in objects], sizes, [entry.triangles for entry in objects], len(scene.cloths),
             [np.zeros((0, 2), int) if cloth.seams is None else cloth.seams for cloth in scene.cloths],
             [np.zeros((0, 2), int) if cloth.cords is None else cloth.cords.ends for cloth in scene.cloths],
-            scene.threads,
+            scene.threads, Exceptions(meetings.of_scene(scene), meetings.apart),
         )  # fmt: skip
 
     def cached_findings(self, frame: int, cached: Sequence[npt.NDArray[np.float32]]) -> list[Finding]:

@@ -65,6 +65,9 @@ class VertexData:
     free: Any  #: (N,)
     mass: Any  #: (N,)
     friction: Any  #: (V,)
+    party: Any  #: (V,) int32
+    parties: int  #: P; 0 where no two of them have a friction of their own
+    party_friction: Any  #: (P · P,) that; below 0 = not so
     rest_diagonal: Any  #: (N,) of H
     ring: tuple[Any, Any]  #: (start, neighbours) of all V vertices
 
@@ -122,7 +125,8 @@ class Contacts:
         target = launch(
             "contact_target", self.capacity, live=self.live, corner=self.corner, x=x, start=start, goal=self.goal,
             barycentric=self.barycentric, normal=self.normal, stiffness=self.stiffness, age=self.age,
-            free=vertices.free, mass=vertices.mass, friction=vertices.friction, cloth_vertices=vertices.cloth,
+            free=vertices.free, mass=vertices.mass, friction=vertices.friction, party=vertices.party,
+            parties=vertices.parties, party_friction=vertices.party_friction, cloth_vertices=vertices.cloth,
             weight_start=law.start, weight_base=law.base, by_mass=int(law.by_mass), hold=self.hold, kept=self.kept,
             share=self.share, diagonal=self.diagonal, correction=self.correction, curvature=self.curvature,
             slide=self.slide,

@@ -12,6 +12,9 @@ import numpy.typing as npt
 
 from ..backend import Backend, Launch, launch
 from ..messages import Told
+from ..scene.arrays import IntArray
+from ..scene.meetings import Table
+from .classes import Classes
 from .patches import PATCH_SIZE, Surface, patches
 
 CHUNK = 1 << 17  #: pairs of patches whose candidates are listed, and culled, at once
@@ -59,16 +62,18 @@ class BroadPhase:
         backend: Backend,
         surface: Surface,
         positions: npt.NDArray[np.floating],
-        self_collision: npt.NDArray[np.bool_],
+        party: IntArray,
+        apart: Table,
     ) -> None:
-        """positions: (V, 3) at the start. self_collision: (objects,) whether an object collides with itself."""
+        """positions: (V, 3) at the start. party: (V,). apart: (P, P) which parties do not collide (`part`)."""
         found = patches(surface, positions)
         integers = lambda values: backend.array(values, np.int32)  # noqa: E731
         self.backend, self.vertices, self.depths = backend, surface.vertices, found.depths
         self.vertex_corners = integers(found.vertices.entries)
         self.edge_corners = integers(found.edge_corners[found.edges.entries])
         self.triangle_corners = integers(found.corners[found.triangles.entries])
-        self.object, self.ignore = integers(surface.object), integers(~self_collision)
+        own = found.vertices.entries[:, None], found.edge_corners[found.edges.entries]
+        self.classes = Classes(backend, party, apart, [*own, found.corners[found.triangles.entries]])
         tables = {
             "vertex_start": found.vertices.start,
             "vertices": found.vertices.entries,
@@ -216,8 +221,11 @@ class BroadPhase:
             "triangle_box": self.triangle_box,
             "edge_corners": self.edge_corners,
             "triangle_corners": self.triangle_corners,
-            "object": self.object,
-            "ignore": self.ignore,
+            "vertex_class": self.classes.of[0],
+            "edge_class": self.classes.of[1],
+            "triangle_class": self.classes.of[2],
+            "classes": self.classes.count,
+            "apart": self.classes.table,
             "notes": NOTES,
             "noted": xp.empty(NOTES * count, xp.int32),
         }

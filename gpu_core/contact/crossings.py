@@ -9,13 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ..backend import Backend
+from ..scene.arrays import IntArray
+from ..scene.meetings import Table, let_through
 from .pairs import Proximity
 from .patches import Surface
-from .tangles import Meeting, meetings, tangles, unexplained
+from .tangles import Meeting, Tangles, meetings, tangles, unexplained
 
 
 class Crossings:
-    """Owns `proximity.freed`: only pairs that cross are left alone, and each of them until it has separated."""
+    """Owns `proximity.freed`: only pairs that cross are left alone, and each of them until it has separated.
+
+    Of what the user lets through (`apart`) nothing is known here until it is to collide.
+    """
 
     def __init__(
         self,
@@ -25,11 +30,15 @@ class Crossings:
         names: list[str],
         centre: npt.NDArray[np.float64],
         self_collision: npt.NDArray[np.bool_],
+        party: IntArray,
+        apart: Table,
     ) -> None:
-        """names: of the objects. centre: (3,) of the coordinates in world space, m. self_collision: (objects,)."""
+        """names: of the objects. centre: (3,) of the coordinates in world space, m. self_collision: (objects,).
+        party: (V,). apart: (P, P) which parties the user lets through each other now."""
         self.backend, self.proximity, self.surface = backend, proximity, surface
         self.names, self.centre, self.self_collision = names, centre, self_collision
         self.crossed: set[str] = set()  #: which objects cross, "Sleeve and Arm", where that was last looked at
+        self.party, self.apart = party, apart
 
     @property
     def count(self) -> int:
@@ -43,15 +52,45 @@ class Crossings:
         vertices `late` explain.
         """
         here = self.backend.host(x)[:, :3].astype(np.float64)
-        self.found = found = tangles(here, self.surface)
-        new = unexplained(found, self.backend.host(self.proximity.freed), np.asarray(late, np.int64))
-        first, second = new.objects[:, 0], new.objects[:, 1]
-        new = new.subset((first != second) | self.self_collision[first])
-        faults = [f"{a} and {b}, in {where}" for a, b, where in meetings(new, self.names, here + self.centre)]
+        self.found = found = self._found(here)
+        faults = self._faults(found, here, np.asarray(late, np.int64))
         self.proximity.freed = self.backend.array(np.unique(found.keys), np.int64)
         crossed = meetings(found, self.names, here + self.centre)
         self.crossed = {f"{first} and {second}" for first, second, _ in crossed}
         return crossed, faults
+
+    def part(self, apart: Table, x: Any) -> tuple[list[str], list[str]]:
+        """From x (V, 4) on the user lets other parties through each other. What begins to collide while it crosses is
+        left alone.
+
+        Returns which objects that joins, and the faults, as of `renew`.
+        """
+        if apart is self.apart or np.array_equal(apart, self.apart):
+            return [], []
+        before, self.apart = self.apart, apart
+        if not (before & ~apart).any():
+            return [], []
+        here = self.backend.host(x)[:, :3].astype(np.float64)
+        found = self._found(here)
+        begun = self._let_through(found, before)
+        faults = self._faults(found.subset(~begun), here, np.zeros(0, np.int64))
+        self.proximity.freed = self.backend.array(np.unique(found.keys), np.int64)
+        crossed = meetings(found.subset(begun), self.names, here + self.centre)
+        return [f"{first} and {second}" for first, second, _ in crossed], faults
+
+    def _found(self, here: npt.NDArray[np.float64]) -> Tangles:
+        """What crosses at positions (V, 3) and is not let through."""
+        found = tangles(here, self.surface)
+        return found.subset(~self._let_through(found, self.apart))
+
+    def _let_through(self, found: Tangles, apart: Table) -> npt.NDArray[np.bool_]:
+        return let_through(self.party, apart, found.corners[:, :2], found.corners[:, 2:])
+
+    def _faults(self, found: Tangles, here: npt.NDArray[np.float64], late: npt.NDArray[np.integer]) -> list[str]:
+        new = unexplained(found, self.backend.host(self.proximity.freed), late)
+        first, second = new.objects[:, 0], new.objects[:, 1]
+        new = new.subset((first != second) | self.self_collision[first])
+        return [f"{a} and {b}, in {where}" for a, b, where in meetings(new, self.names, here + self.centre)]
 
     def release(self, x: Any, late: npt.NDArray[np.integer]) -> tuple[list[str], list[str]]:
         """Colliders or pins (vertices `late`) had no room to arrive: leave alone what they now cross.

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..backend import Backend
+from ..scene.arrays import IntArray
+from ..scene.meetings import Table
 from ..scene.seams import NearSeams
 from .broad_phase import BroadPhase, Candidates, Part, joined
 from .patches import Surface
@@ -73,18 +75,20 @@ class Proximity:
         thickness: npt.NDArray[np.floating],
         activation: float,
         edge_length: float,
-        self_collision: npt.NDArray[np.bool_],
+        party: IntArray,
+        apart: Table,
         seams: NearSeams | None = None,
     ) -> None:
-        """rest: (V, 4) on the device. thickness: (V,) ξ per vertex, m. activation: least d̂, m. seams: of the cloth."""
+        """rest: (V, 4) on the device. thickness: (V,) ξ per vertex, m. activation: least d̂, m. party: (V,).
+        apart: (P, P) which parties do not collide. seams: of the cloth."""
         self.backend = backend
-        self.broad_phase = BroadPhase(backend, surface, positions, self_collision)
+        self.broad_phase = BroadPhase(backend, surface, positions, party, apart)
         self.broad_phase.cull = self._culled
         self._ranges = {
             "rest": rest,
             "piece": backend.array(_padded(seams.piece, len(thickness), COLLIDERS), np.int32)
             if seams
-            else self.broad_phase.object,
+            else backend.array(surface.object, np.int32),
             "thickness": backend.array(thickness),
             "seam": backend.array(_padded(seams.seam if seams else [], len(thickness), -1), np.int32),
             "seam_distance": backend.array(_padded(seams.distance if seams else [], len(thickness), 0.0)),
@@ -121,6 +125,11 @@ class Proximity:
             chosen = np.zeros(len(self._of_body), bool)
             chosen[vertices] = True
             self._let = self.backend.array(chosen, bool)
+
+    def part(self, apart: Table) -> None:
+        """Which parties (P, P) do not collide, from the next motion on."""
+        if self.broad_phase.classes.part(apart):
+            self._candidates = None
 
     def pairs(self, x0: Any, x1: Any) -> Pairs:
         """Pairs that can come within thickness and activation while all vertices go from x0 to x1 with a common time

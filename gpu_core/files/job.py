@@ -26,6 +26,7 @@ import numpy.typing as npt
 from ..messages import Told
 from ..scene.air import Field, FieldWeights
 from ..scene.differences import without_later
+from ..scene.encounters import Encounter
 from ..scene.pins import PinGroup, Pins
 from ..scene.scene import (
     OF_CORDS,
@@ -50,6 +51,8 @@ from .job_values import (
     FIELD_ARRAYS,
     PIN_ARRAYS,
     acting,
+    encounter_of,
+    encounter_values,
     field_arrays,
     field_of,
     field_values,
@@ -58,17 +61,20 @@ from .job_values import (
     number,
     pin_arrays,
     pins_of,
+    place,
     plain,
+    require_shapes,
     restored,
     series,
     truth,
+    whole,
 )
 
 FORMAT = "taffeta job"
 VERSION = 4
 HEADER = "job.json"
 THREADS = "threads.npy"  # of seams between cloths, where there are some
-PARTS = ("settings", "keys", "cloths", "colliders", "fields", "threads")
+PARTS = ("settings", "keys", "cloths", "colliders", "fields", "threads", "encounters")
 PAINT = "painted_"  # prefix of the weights of a painted number in the cloth file
 
 #: The arrays of a cloth file and the types they are stored, hashed and handed to the solver in.
@@ -88,6 +94,8 @@ CLOTH_ARRAYS: dict[str, type] = {
     "cord_ends": np.int32,
     "cord_lengths": np.float64,
     "rest_corners": np.float64,
+    "left_out_of_bodies": np.bool_,
+    "left_out_of_itself": np.bool_,
     **{f"{PAINT}{name}": np.float32 for name in PAINTABLE},
 }
 
@@ -164,7 +172,8 @@ def load(folder: Path) -> Scene:
     colliders = tuple(_load_collider(folder, i, entry) for i, entry in enumerate(header["colliders"]))
     fields = tuple(_load_field(folder / f"field_{i:03}.npz", entry) for i, entry in enumerate(header.get("fields", [])))
     threads = _load_threads(folder / THREADS) if "threads" in header else None
-    scene = Scene(cloths, colliders, restored(Settings, header["settings"]), keys_of(header), fields, threads)
+    settings, met = restored(Settings, header["settings"]), tuple(map(encounter_of, header.get("encounters", [])))
+    scene = Scene(cloths, colliders, settings, keys_of(header), fields, threads, met)
     if digest(scene) != header["digest"]:
         raise JobError(f"The files in {folder} do not belong together", "Export the scene again")
     return scene.validate()
@@ -188,8 +197,8 @@ def digest_of(content: Mapping[str, Any]) -> str:
     colliders = [{**entry, "name": ""} for entry in content["colliders"]]
     keyed = [content["keys"]] if content.get("keys") else []
     blown = [{"fields": [{**entry, "name": ""} for entry in content["fields"]]}] if content.get("fields") else []
-    sewn = [{"threads": content["threads"]}] if "threads" in content else []
-    parts = [settings, cloths, colliders, *keyed, *blown, *sewn]
+    others = [{name: content[name]} for name in ("threads", "encounters") if content.get(name)]
+    parts = [settings, cloths, colliders, *keyed, *blown, *others]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
@@ -223,6 +232,8 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
                 "thickness": float(cloth.thickness),
                 "pin_strength": float(cloth.pin_strength),
                 "self_collision": bool(cloth.self_collision),
+                "layer": int(cloth.layer),
+                **({} if cloth.meets is None else {"meets": [int(body) for body in cloth.meets]}),
                 **sewing(cloth),
                 **({"pins": [_described_pins(group) for group in cloth.pin_groups]} if cloth.pin_groups else {}),
                 "material": plain(cloth.material),
@@ -245,6 +256,7 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
             for index, collider in enumerate(scene.colliders)
         ],
         **({"fields": [_described(item) for item in scene.fields]} if scene.fields else {}),
+        **({"encounters": [_met(item) for item in scene.encounters]} if scene.encounters else {}),
         **({} if scene.threads is None else array_digests({"threads": np.ascontiguousarray(scene.threads, np.int32)})),
     }
 
@@ -258,6 +270,10 @@ def sewing(cloth: Cloth) -> dict[str, float]:
 def _described_pins(group: PinGroup) -> dict[str, Any]:
     arrays = array_digests(pin_arrays(group.pins))
     return {"name": group.name, "strength": float(group.strength), **series(group.keys), "arrays": arrays}
+
+
+def _met(item: Encounter) -> dict[str, Any]:
+    return {**encounter_values(item), **series(item.keys)}
 
 
 def _described(item: Field) -> dict[str, Any]:
@@ -283,6 +299,8 @@ def cloth_arrays(cloth: Cloth) -> dict[str, Any]:
         "cord_ends": cloth.cords and cloth.cords.ends,
         "cord_lengths": cloth.cords and cloth.cords.lengths,
         "rest_corners": cloth.rest_corners,
+        "left_out_of_bodies": cloth.left_out_of_bodies,
+        "left_out_of_itself": cloth.left_out_of_itself,
         **{f"{PAINT}{name}": painted.weights for name, painted in cloth.painted.items()},
     }
     return {
@@ -331,7 +349,7 @@ def _load_cloth(folder: Path, index: int, entry: Mapping[str, Any]) -> Cloth:
     path = folder / f"cloth_{index:03}.npz"
     try:
         arrays: dict[str, Any] = read_arrays(path, CLOTH_ARRAYS)
-        _require_shapes(arrays)
+        require_shapes(arrays)
         pins = None
         if "pin_vertices" in arrays:
             pins = Pins(arrays.pop("pin_vertices"), arrays.pop("pin_targets"), arrays.pop("pin_weights", None))
@@ -347,6 +365,8 @@ def _load_cloth(folder: Path, index: int, entry: Mapping[str, Any]) -> Cloth:
             key=entry["key"],
             thickness=number(entry["thickness"]),
             self_collision=truth(entry["self_collision"]),
+            layer=whole(entry.get("layer", 0)),
+            meets=tuple(map(place, entry["meets"])) if "meets" in entry else None,
             material=restored(Material, entry["material"]),
             shape=restored(Shape, entry.get("form", {})),
             painted=painted,
@@ -363,21 +383,6 @@ def _load_cloth(folder: Path, index: int, entry: Mapping[str, Any]) -> Cloth:
         )
     except Exception as error:  # decoders of foreign bytes raise nearly everything
         raise _damaged(path) from error
-
-
-def _require_shapes(arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Of what `Scene.validate` takes as it is. Raises KeyError, ValueError."""
-    expected = {"warp": arrays["triangles"].shape, "rest_corners": (len(arrays["triangles"]), 3, 3)}
-    if "pin_vertices" in arrays:
-        expected |= {"pin_vertices": (arrays["pin_vertices"].size,), "pin_weights": (arrays["pin_vertices"].size,)}
-    if "world_to_object" in arrays:
-        expected |= {"world_to_object": (len(arrays["world_to_object"]), 4, 4)}
-    for name, shape in expected.items():
-        if name in arrays and arrays[name].shape != shape:
-            raise ValueError(f"{name} has the shape {arrays[name].shape}, not {shape}")
-    for name in ("warp", "world_to_object"):
-        if name in arrays and not np.isfinite(arrays[name]).all():
-            raise ValueError(f"{name} is not finite")
 
 
 def _load_collider(folder: Path, index: int, entry: Mapping[str, Any]) -> Collider:

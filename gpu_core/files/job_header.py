@@ -12,7 +12,7 @@ from ..scene.air import FieldWeights
 from ..scene.scene import Material, Settings
 from ..scene.settings import SolverName, SolverPreset
 from ..scene.shape import Shape
-from .job_values import FIELD_ARRAYS, field_of, keys_of, number, restored, text, truth
+from .job_values import FIELD_ARRAYS, encounter_of, field_of, keys_of, number, place, restored, text, truth, whole
 
 
 def checked(header: Mapping[str, Any]) -> dict[str, Any]:
@@ -27,6 +27,9 @@ def checked(header: Mapping[str, Any]) -> dict[str, Any]:
         restored(FieldWeights, entry.get("field_weights", {}))
         restored(Shape, entry.get("form", {}))
         truth(entry["self_collision"])
+        whole(entry.get("layer", 0))
+        for body in entry.get("meets", ()):
+            place(body)
         for maximum in entry.get("painted", {}).values():
             number(maximum)
     for entry in header["colliders"]:
@@ -38,6 +41,8 @@ def checked(header: Mapping[str, Any]) -> dict[str, Any]:
     fields, groups = header.get("fields", []), [group for entry in header["cloths"] for group in entry.get("pins", [])]
     for entry in groups:
         number(entry["strength"])
+    for entry in header.get("encounters", ()):
+        encounter_of(entry)
     for entry in fields:
         field_of(entry, {name: np.zeros((1, 3)) for name in FIELD_ARRAYS})
     for entry in [*header["cloths"], *header["colliders"], *fields, *groups]:

@@ -9,9 +9,11 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from ..scene.air import CHOICES, NUMBERS, Field, FieldWeights
 from ..scene.arrays import Array
+from ..scene.encounters import Encounter
 from ..scene.pins import PinGroup, Pins
 from ..scene.scene import Keys, Material, Painted, Settings
 from ..scene.shape import Shape
@@ -78,6 +80,31 @@ def field_of(entry: Mapping[str, Any], arrays: Mapping[str, Array]) -> Field:
     return Field(location=arrays["location"], axis=arrays["axis"], seed=seed, keys=keys_of(entry), **values)
 
 
+def encounter_values(item: Encounter) -> dict[str, Any]:
+    """An encounter but its keys."""
+    return {
+        "first": int(item.first),
+        "second": int(item.second),
+        "collides": bool(item.collides),
+        "friction": None if item.friction is None else float(item.friction),
+        "since": None if item.since is None else int(item.since),
+        "until": None if item.until is None else int(item.until),
+    }
+
+
+def encounter_of(entry: Mapping[str, Any]) -> Encounter:
+    """What `encounter_values` made these values of, with its keys."""
+    friction, frames = entry["friction"], {name: entry[name] for name in ("since", "until")}
+    return Encounter(
+        place(entry["first"]),
+        place(entry["second"]),
+        truth(entry["collides"]),
+        None if friction is None else number(friction),
+        **{name: None if value is None else whole(value) for name, value in frames.items()},
+        keys=keys_of(entry),
+    )
+
+
 def pins_of(entry: Mapping[str, Any], arrays: Mapping[str, Any]) -> PinGroup:
     """The group of pins of which `describe` said this, with these arrays."""
     count = (arrays["vertices"].size,)
@@ -124,7 +151,34 @@ def truth(value: Any) -> bool:
     return value
 
 
+def whole(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) >= 2**31:
+        raise TypeError(f"{value!r} is no whole number")
+    return value
+
+
+def place(value: Any) -> int:
+    if whole(value) < 0:
+        raise ValueError(f"{value} is no place in a list")
+    return int(value)
+
+
 def number(value: Any) -> float:
     if not isinstance(value, int | float):
         raise TypeError(f"{value!r} is no number")
     return float(value)
+
+
+def require_shapes(arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Of the arrays of a cloth: what `Scene.validate` takes as it is. Raises KeyError, ValueError."""
+    expected = {"warp": arrays["triangles"].shape, "rest_corners": (len(arrays["triangles"]), 3, 3)}
+    if "pin_vertices" in arrays:
+        expected |= {"pin_vertices": (arrays["pin_vertices"].size,), "pin_weights": (arrays["pin_vertices"].size,)}
+    if "world_to_object" in arrays:
+        expected |= {"world_to_object": (len(arrays["world_to_object"]), 4, 4)}
+    for name, shape in expected.items():
+        if name in arrays and arrays[name].shape != shape:
+            raise ValueError(f"{name} has the shape {arrays[name].shape}, not {shape}")
+    for name in ("warp", "world_to_object"):
+        if name in arrays and not np.isfinite(arrays[name]).all():
+            raise ValueError(f"{name} is not finite")

@@ -249,12 +249,14 @@ FUNCTION float pair_friction(const int *c, const float weight[4], const float *f
 // slips faster from iteration to iteration, friction is a constant force and z = 0 (else cloth at rest would start to
 // slide by a share of what is missing in each iteration, and look converged); else z is the secant, which never overshoots.
 // slide: direction of the slip; in w its length, in and out.
+// party_friction: by two parties, the coefficient of both together, below 0 where they have none; parties = 0: none has.
 // by_mass = 0: weight w|c_k|, each side moved as a rigid body (forces of a pair sum to zero); 1: ∝ c/m, the paper's.
 KERNEL void contact_target(int i, const int *live OF(1), const int *corner OF(4 * count), const vec *x OF(vertices),
                            const vec *start OF(vertices), const float *goal OF(count), const vec *barycentric OF(count),
                            const vec *normal OF(count), const float *stiffness OF(count), const int *age OF(count),
                            const float *free OF(cloth_vertices), const float *mass OF(cloth_vertices),
-                           const float *friction OF(vertices), int cloth_vertices, float weight_start,
+                           const float *friction OF(vertices), const int *party OF(vertices), int parties,
+                           const float *party_friction OF(parties * parties), int cloth_vertices, float weight_start,
                            float weight_base, int by_mass, const vec *hold OF(count), vec *kept OF(count),
                            vec *share OF(count), vec *diagonal OF(count), vec *correction OF(count),
                            vec *curvature OF(count), vec *slide OF(count))
@@ -273,7 +275,8 @@ KERNEL void contact_target(int i, const int *live OF(1), const int *corner OF(4 
     vec slip = (1.0f / w) * hold[i];
     for (int k = 0; k < 4; ++k) slip = slip + weight[k] * (x[c[k]] - start[c[k]]);
     slip = slip - dot(slip, normal[i]) * normal[i];
-    float slid = length(slip), grip = pair_friction(c, weight, friction) * depth;
+    float slid = length(slip), own = parties ? party_friction[parties * party[c[0]] + party[c[3]]] : -1.0f;
+    float grip = (own < 0.0f ? pair_friction(c, weight, friction) : own) * depth;
     float held = slid > grip ? grip / slid : 1.0f;
     bool faster = slid > grip && slid_before > 0.0f && slid > slid_before;
     correction[i] = depth * normal[i] - held * slip;

@@ -129,12 +129,6 @@ FUNCTION bool has_corner(const int *corners, int size, int v)
     return false;
 }
 
-// Both primitives of one object whose self-collision is off.
-FUNCTION bool ignored(const int *object, const int *ignore, int a, int b)
-{
-    return object[a] == object[b] && ignore[object[a]];
-}
-
 // noted: the next overlap that the counting pass found, or will find.
 struct candidate_writer {
     int count, at, writing;
@@ -169,41 +163,45 @@ FUNCTION int overlapping(candidate_writer *out, const vec *box, int p, const int
 FUNCTION void vertices_against_triangles(candidate_writer *out, int p, int q, const vec *box_q, const int *vertex_start,
                                          const int *vertices, const int *triangle_start, const int *triangles,
                                          const vec *vertex_box, const vec *triangle_box, const int *corners,
-                                         const int *object, const int *ignore)
+                                         const int *vertex_class, const int *triangle_class, int classes, const int *apart)
 {
     for (int near = overlapping(out, box_q, p, vertex_start, vertex_box); near != 0; near &= near - 1) {
         int k = vertex_start[p] + lowest_bit(near), v = vertices[k];
+        const int *own = apart + classes * vertex_class[k];
         int met = overlapping(out, vertex_box + 4 * k, q, triangle_start, triangle_box);
         for (; met != 0; met &= met - 1) {
             int t = triangle_start[q] + lowest_bit(met);
             const int *c = corners + 3 * t;
             bool cord = c[1] == c[2];
-            if (!out->writing && (cord || has_corner(c, 3, v) || ignored(object, ignore, v, c[0]))) reject(out, met);
+            if (!out->writing && (cord || has_corner(c, 3, v) || own[triangle_class[t]])) reject(out, met);
             else emit(out, v, triangles[t], v, c[0], c[1], c[2]);
         }
     }
 }
 
 FUNCTION void edges_against_edges(candidate_writer *out, int p, int q, const vec *box_q, const int *edge_start,
-                                  const int *edges, const vec *edge_box, const int *corners, const int *object,
-                                  const int *ignore)
+                                  const int *edges, const vec *edge_box, const int *corners, const int *edge_class,
+                                  int classes, const int *apart)
 {
     for (int near = overlapping(out, box_q, p, edge_start, edge_box); near != 0; near &= near - 1) {
         int k = lowest_bit(near), one = edge_start[p] + k;
+        const int *own = apart + classes * edge_class[one];
         int met = overlapping(out, edge_box + 4 * one, q, edge_start, edge_box);
         if (p == q) met &= ~((2 << k) - 1);  // each pair once
         for (; met != 0; met &= met - 1) {
             int other = edge_start[q] + lowest_bit(met), e = one, f = other;
+            bool passes = own[edge_class[other]] != 0;
             if (edges[one] > edges[other]) e = other, f = one;
             const int *c = corners + 2 * e, *d = corners + 2 * f;
             if (!out->writing &&
-                (has_corner(d, 2, c[0]) || has_corner(d, 2, c[1]) || ignored(object, ignore, c[0], d[0]))) reject(out, met);
+                (has_corner(d, 2, c[0]) || has_corner(d, 2, c[1]) || passes)) reject(out, met);
             else emit(out, ~edges[e], edges[f], c[0], c[1], d[0], d[1]);
         }
     }
 }
 
 // Candidates of one pair of patches: every vertex, edge and triangle belongs to one patch, so no pair comes twice.
+// *_class: of the features, in the order of the patches; apart: by two classes, 1 where there is no pair to be.
 // feature: (vertex, triangle), or (~edge, edge) with the smaller edge first; corner: the four vertices. noted: what the counting
 // pass hands to the writing one, `notes` at most for a pair of patches.
 KERNEL void candidates(int i, const int *patches OF(2 * count), const vec *patch_boxes OF(4 * boxes),
@@ -212,8 +210,9 @@ KERNEL void candidates(int i, const int *patches OF(2 * count), const vec *patch
                        const int *triangle_start OF(boxes + 1), const int *triangles OF(triangle_slots),
                        const vec *vertex_box OF(4 * vertex_slots), const vec *edge_box OF(4 * edge_slots),
                        const vec *triangle_box OF(4 * triangle_slots), const int *edge_corners OF(2 * edge_slots),
-                       const int *triangle_corners OF(3 * triangle_slots), const int *object OF(all_vertices),
-                       const int *ignore OF(objects), int notes, int *noted OF(notes * count), int writing,
+                       const int *triangle_corners OF(3 * triangle_slots), const int *vertex_class OF(vertex_slots),
+                       const int *edge_class OF(edge_slots), const int *triangle_class OF(triangle_slots), int classes,
+                       const int *apart OF(classes * classes), int notes, int *noted OF(notes * count), int writing,
                        int *counts OF(count), const int *end OF(count), int *feature OF(listed), int *corner OF(cornered))
 {
     int p = patches[2 * i], q = patches[2 * i + 1];
@@ -221,11 +220,12 @@ KERNEL void candidates(int i, const int *patches OF(2 * count), const vec *patch
     out.count = 0, out.writing = writing, out.at = writing ? end[i] - counts[i] : 0, out.feature = feature, out.corner = corner;
     out.noted = noted + notes * i;
     vertices_against_triangles(&out, p, q, patch_boxes + 4 * q, vertex_start, vertices, triangle_start, triangles,
-                               vertex_box, triangle_box, triangle_corners, object, ignore);
+                               vertex_box, triangle_box, triangle_corners, vertex_class, triangle_class, classes, apart);
     if (p != q)
         vertices_against_triangles(&out, q, p, patch_boxes + 4 * p, vertex_start, vertices, triangle_start, triangles,
-                                   vertex_box, triangle_box, triangle_corners, object, ignore);
-    edges_against_edges(&out, p, q, patch_boxes + 4 * q, edge_start, edges, edge_box, edge_corners, object, ignore);
+                                   vertex_box, triangle_box, triangle_corners, vertex_class, triangle_class, classes, apart);
+    edges_against_edges(&out, p, q, patch_boxes + 4 * q, edge_start, edges, edge_box, edge_corners, edge_class, classes,
+                        apart);
     if (!writing) counts[i] = out.count;
 }
 

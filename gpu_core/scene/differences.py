@@ -33,6 +33,8 @@ ARRAYS = {
     "cord_ends": "its cords have changed",
     "cord_lengths": "its cords have changed",
     "rest_corners": "its pattern has changed",
+    "left_out_of_bodies": "which of its vertices bodies do not stop has changed",
+    "left_out_of_itself": "which of its vertices do not collide with itself has changed",
     "location": "it moves otherwise",
     "axis": "it turns otherwise",
     **{f"painted_{name}": f"where its {name.replace('_', ' ')} is painted has changed" for name in PAINTABLE},
@@ -44,7 +46,7 @@ NOT_THE_RESULT = frozenset(
 NEWER = ("stretch_damping", "shear_damping", "bend_damping", "stretch_yield", "bend_yield", "velocity_damping")
 #: what caches of older versions do not say
 LATER = {
-    "preroll": 0, "samples_per_frame": 1, "time_scale": 1.0, "resolve_start": False, "pin_strength": 1.0,
+    "preroll": 0, "samples_per_frame": 1, "layer": 0, "time_scale": 1.0, "resolve_start": False, "pin_strength": 1.0,
     "cord_shrink": 0.0, "seam_stiffness": 1.0, "fold_angle": 0.0, **vars(Shape()), **dict.fromkeys(NEWER, 0.0),
 }  # fmt: skip
 KINDS = {"cloths": "cloth", "colliders": "collider", "fields": "force field"}
@@ -66,6 +68,7 @@ def differences(held: Values, asked: Values) -> list[Difference]:
     lines = list(_numbers("Scene", before, after, frames))
     if "threads" in held and "threads" in asked and held["threads"] != asked["threads"]:
         lines.append(Difference("Scene: cloths are sewn to each other otherwise"))
+    lines += _encounters(held, asked, frames)
     for kind, word in KINDS.items():
         before = _by_key(held.get(kind, ()))
         after = _renamed(before, _by_key(asked.get(kind, ())))
@@ -75,6 +78,42 @@ def differences(held: Values, asked: Values) -> list[Difference]:
             if key in after:
                 lines += _object(before[key], after[key], frames)
     return [line._replace(frames=max(line.frames - preroll, 0)) for line in lines]
+
+
+def _encounters(held: Values, asked: Values, frames: range) -> Iterator[Difference]:
+    """Of the exceptions for pairs of objects, which are known by their places among the others."""
+    names = [entry["name"] for kind in ("cloths", "colliders") for entry in asked.get(kind, ())]
+    before, after = (scene.get("encounters", ()) for scene in (held, asked))
+    for pair in dict.fromkeys((min(e["first"], e["second"]), max(e["first"], e["second"])) for e in (*before, *after)):
+        looked = sorted(k for k in _turns([*before, *after], frames) if 0 <= k < len(frames))
+        same = next((k for k in looked if _met(before, pair, frames[k], k) != _met(after, pair, frames[k], k)), None)
+        if same is not None:
+            first, second = (names[index] if index < len(names) else "an object" for index in pair)
+            own, other = (_met(scene, pair, frames[same], same) or (None, None) for scene in (before, after))
+            what = "friction" if own[0] == other[0] else "whether they collide"
+            text = f"{first} and {second if second != first else 'itself'}: {what} is another"
+            yield Difference(f"{text} from frame {frames[same]} on" if same else text, same)
+
+
+def _turns(encounters: Sequence[Values], frames: range) -> set[int]:
+    """The places in the range where one of them may become another."""
+    turns = {0}
+    for entry in encounters:
+        ends = (entry["since"], None if entry["until"] is None else entry["until"] + 1)
+        turns |= {frame - frames.start for frame in ends if frame is not None}
+        turns |= set(range(len(_series(entry, "friction"))))
+    return turns
+
+
+def _met(encounters: Sequence[Values], pair: tuple[int, int], frame: int, index: int) -> tuple[Any, Any] | None:
+    """What holds for a pair of objects at a frame, which has this place in the range."""
+    holding = None
+    for entry in encounters:
+        since, until = entry["since"], entry["until"]
+        own = (min(entry["first"], entry["second"]), max(entry["first"], entry["second"]))
+        if own == pair and (since is None or frame >= since) and (until is None or frame <= until):
+            holding = entry["collides"], _at(_series(entry, "friction"), index)
+    return holding
 
 
 def alike(found: Sequence[Difference], frames: int) -> int:
@@ -127,7 +166,8 @@ def flat(entry: Values) -> dict[str, Any]:
     """All numbers of an object by one name each."""
     maxima = {f"{key}_max": entry.get("painted", {}).get(key) for key in PAINTABLE}
     weights = {**dict.fromkeys(WEIGHTS, 1.0), **entry.get("field_weights", {})} if "material" in entry else {}
-    return {"fields": None, **entry, **entry.get("material", {}), **entry.get("form", {}), **weights, **maxima}
+    parts = {**entry, **entry.get("material", {}), **entry.get("form", {}), **weights, **maxima}
+    return {"fields": None, "meets": None, **parts}
 
 
 def without_later(values: Values) -> dict[str, Any]:
@@ -146,6 +186,8 @@ def _numbers(name: str, held: Values, asked: Values, frames: range) -> Iterator[
         shown = f"{name}: {key.replace('_', ' ')}"
         if key == "fields":
             yield Difference(f"{name}: other force fields act on it")
+        elif key == "meets":
+            yield Difference(f"{name}: it collides with other bodies")
         elif len(before) == len(after) == 1:
             yield Difference(f"{shown} is {_text(after[0])}, was {_text(before[0])}")
         elif same < len(frames):

@@ -106,6 +106,7 @@ def _joined(cloths: Sequence[Cloth], threads: IntArray, sewing: Sequence[bool]) 
         pin_groups=tuple(groups),
         seams=np.concatenate([*_shifted(cloths, offsets, "seams"), threads]).astype(np.int32),
         sewing_time=max(cloth.sewing_time for cloth in _concerned(cloths, "sewing_time", sewing)),
+        party=_either(cloths, "party", lambda cloth: np.zeros(len(cloth.positions), np.int32)),
         folds=_folds(cloths, offsets),
         cords=_cords(cloths, offsets),
         painted=painted,

@@ -27,9 +27,9 @@ WITHIN = 0.5  #: winding number beyond which a point is inside
 class Body:
     """A surface as it stands."""
 
-    def __init__(self, positions: npt.NDArray[np.floating], triangles: IntArray) -> None:
-        """positions: (M, 3) m. triangles: (T, 3)."""
-        self.triangles = outwards(positions, triangles)  #: (T, 3)
+    def __init__(self, positions: npt.NDArray[np.floating], triangles: IntArray, *, turned: bool = True) -> None:
+        """positions: (M, 3) m. triangles: (T, 3). turned: so that each part looks outwards; else as they are."""
+        self.triangles = outwards(positions, triangles) if turned else triangles  #: (T, 3)
         #: no edge has a triangle on one side alone
         self.closed = bool((counted_edges(triangles)[1] > 1).all())
         self._stand(positions)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from . import air
 from .arrays import Array, FloatArray, IntArray
 from .edges import Cords, Folds
+from .encounters import Encounter, validate_encounters
 from .error import SceneError
 from .limits import require_number, require_numbers
 from .material import Material
@@ -25,6 +26,7 @@ from .settings import Settings
 from .shape import Shape
 
 FARTHEST = 1.0e6  #: m from the origin that a vertex may be; float32 tells 6 cm apart there
+MOST_LAYERS = 16
 JUMP = 100.0  #: m that a collider or pin may move in a frame: 2400 m/s at 24 fps, faster than any bullet
 
 
@@ -72,7 +74,12 @@ class Cloth:
     thickness: float = 1.0e-3  #: distance that mid-surfaces keep from each other (ξ), m
     painted: Mapping[str, Painted] = field(default_factory=dict)  #: by names of `PAINTABLE`
     keys: Keys = field(default_factory=dict)  #: of `numbers`, and of `bend_max` where bend is painted
-    self_collision: bool = True  #: with itself; with all else it always collides
+    self_collision: bool = True  #: with itself
+    meets: tuple[int, ...] | None = None  #: the scene's colliders that it collides with; None = all
+    left_out_of_bodies: npt.NDArray[np.bool_] | None = None  #: (N,) the vertices that no body stops
+    left_out_of_itself: npt.NDArray[np.bool_] | None = None  #: (N,) those that its own other parts do not stop
+    layer: int = 0  #: of several that begin in a wrong order a higher one is brought outside; 0 = no order
+    party: IntArray | None = None  #: (N,) of `Meetings`; of a scene in motion alone
     seams: IntArray | None = None  #: (S, 2) vertices that threads pull together and hold
     sewing_time: float = 1.0  #: s from the start until the threads have pulled the seams closed
     sewing_force: float = 5.0  #: most that one thread pulls with, N
@@ -146,6 +153,7 @@ class Scene:
     keys: Keys = field(default_factory=dict)  #: of gravity, (K, 3), and time_scale
     fields: tuple[air.Field, ...] = ()
     threads: IntArray | None = None  #: (S, 4) of seams between cloths: cloth, its vertex, another cloth, its vertex
+    encounters: tuple[Encounter, ...] = ()  #: exceptions for pairs of objects
 
     @property
     def vertices(self) -> int:
@@ -164,10 +172,15 @@ class Scene:
                 raise SceneError(key, "two cloths share this cache key", "Give each cloth its own")
         for cloth in self.cloths:
             _validate_cloth(cloth, self.settings)
+            _validate_filters(cloth, len(self.colliders))
         for collider in self.colliders:
             _validate_collider(collider, self.settings)
         if self.threads is not None:
             _validate_threads(self.cloths, self.threads)
+        names = [cloth.name for cloth in self.cloths] + [collider.name for collider in self.colliders]
+        validate_encounters(self.encounters, names, len(self.cloths))
+        for encounter in self.encounters:
+            _validate_keys(names[encounter.first], encounter.keys, ("friction",), self.settings)
         for item in self.fields:
             for problem, remedy in air.faults(item, len(self.settings.simulated)):
                 raise SceneError(item.name, problem, remedy)
@@ -215,6 +228,16 @@ def _validate_cloth(cloth: Cloth, settings: Settings) -> None:
         _validate_keys(cloth.name, group.keys, ("strength",), settings)
     if cloth.world_to_object is not None:
         _require_frames(cloth.name, cloth.world_to_object, settings, "object transforms")
+
+
+def _validate_filters(cloth: Cloth, colliders: int) -> None:
+    if cloth.meets is not None and not all(0 <= number < colliders for number in cloth.meets):
+        raise SceneError(cloth.name, "it meets a body that does not exist", "Export the scene again")
+    for left_out in (cloth.left_out_of_bodies, cloth.left_out_of_itself):
+        if left_out is not None and (left_out.shape != (len(cloth.positions),) or left_out.dtype != np.bool_):
+            raise SceneError(cloth.name, "what is left out does not match the vertices", "Assign the group again")
+    if not 0 <= cloth.layer <= MOST_LAYERS:
+        raise SceneError(cloth.name, f"its layer is {cloth.layer}", f"Set it to 0 to {MOST_LAYERS}")
 
 
 def _validate_collider(collider: Collider, settings: Settings) -> None:

@@ -95,6 +95,7 @@ def welded(cloth: Cloth, wanted: npt.NDArray[np.bool_], kept: npt.NDArray[np.boo
             for name, paint in cloth.painted.items()
         },
         seams=left.astype(np.int32),
+        party=None if cloth.party is None else cloth.party[first],
         sewn=np.isin(np.arange(len(first)), vertex_of[cloth.seams[done]]),
         folds=None if cloth.folds is None else replace(cloth.folds, ends=vertex_of[cloth.folds.ends].astype(np.int32)),
         cords=None if cloth.cords is None else _tied(cloth.cords, vertex_of),

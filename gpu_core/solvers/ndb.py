@@ -17,7 +17,6 @@ from ..contact.filter import Filter
 from ..contact.pairs import Proximity
 from ..elasticity.assembly import SOFT_PIN_SHARE, Assembly, assemble, vectors
 from ..elasticity.pressure import PressureEnergy
-from ..scene.arrays import Array
 from ..scene.mesh import vertex_ring
 from ..scene.scene import SceneError
 from ..scene_space import Moment, SceneSpace
@@ -75,8 +74,8 @@ class Ndb:
         )  # fmt: skip
         self.elastic.surround(moment)
         self.system = _system(backend, assembly, parameters, cache, self.elastic.pressure)
-        self.vertices = _vertex_data(space, backend, assembly, moment.friction, self.system)
-        self.proximity = proximity or _proximity(space, backend, moment.thickness, contact.activation)
+        self.vertices = _vertex_data(space, backend, assembly, moment, self.system)
+        self.proximity = proximity or _proximity(space, backend, moment, contact.activation)
         self.near_slack = min(contact.near_slack, SLACK_SHARE * space.edge)
         self.taken = _filter(space, backend, self.system.free)
         self.filter = self.taken.whole if contact.filter == "global" else self.taken.per_vertex
@@ -203,6 +202,9 @@ class Ndb:
         if self.momentum:
             self.momentum.push(self.elastic.pressure.balanced)
         self.vertices.friction[:] = array(moment.friction)
+        if self.vertices.parties:
+            self.vertices.party_friction[:] = array(moment.party_friction.ravel())
+        self.proximity.part(self.space.not_colliding(moment))
         self.proximity.thicken(moment.thickness)
 
     def _reassemble(self, moment: Moment) -> None:
@@ -310,22 +312,24 @@ def _newton(backend: Backend, assembly: Assembly, parameters: NdbParameters, pre
 
 
 def _vertex_data(
-    space: SceneSpace, backend: Backend, assembly: Assembly, friction: Array, system: GlobalStep | NewtonStep
+    space: SceneSpace, backend: Backend, assembly: Assembly, moment: Moment, system: GlobalStep | NewtonStep
 ) -> VertexData:
     ring = vertex_ring(space.surface.triangles, space.surface.vertices)
+    parties = len(moment.party_friction) if space.meetings.any_friction else 0
     return VertexData(
-        assembly.vertices, system.free, backend.array(assembly.mass), backend.array(friction),
+        assembly.vertices, system.free, backend.array(assembly.mass), backend.array(moment.friction),
+        backend.array(space.party, np.int32), parties, backend.array(moment.party_friction.ravel()),
         system.rest_diagonal, (backend.array(ring.start, np.int32), backend.array(ring.entries, np.int32)),
     )  # fmt: skip
 
 
-def _proximity(space: SceneSpace, backend: Backend, thickness: Array, activation: float) -> Proximity:
+def _proximity(space: SceneSpace, backend: Backend, moment: Moment, activation: float) -> Proximity:
     start = space.start()
     rest = np.zeros_like(start)
     rest[: space.cloth_vertices, :3] = space.rest
     return Proximity(
-        backend, space.surface, start[:, :3], backend.array(rest), thickness,
-        min(activation, EDGE_SHARE * space.edge), space.edge, space.self_collision, space.seams,
+        backend, space.surface, start[:, :3], backend.array(rest), moment.thickness,
+        min(activation, EDGE_SHARE * space.edge), space.edge, space.party, space.not_colliding(moment), space.seams,
     )  # fmt: skip
 
 

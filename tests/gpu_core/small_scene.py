@@ -16,6 +16,7 @@ from taffeta.gpu_core.check.scene_check import check_frame, to_world
 from taffeta.gpu_core.files.cache import frames_path, read_frames
 from taffeta.gpu_core.files.job import save
 from taffeta.gpu_core.scene.air import Field, FieldWeights
+from taffeta.gpu_core.scene.encounters import Encounter
 from taffeta.gpu_core.scene.pins import PinGroup
 from taffeta.gpu_core.scene.scene import (
     PAINTABLE,
@@ -175,6 +176,10 @@ def full_scene() -> Scene:
         cord_shrink=0.1,
         rest_corners=first.rest_positions[first.triangles],
         shape=Shape(0.1, 20.0, 5.0, 1.0e-3, 2.0, 0.5),
+        layer=2,
+        meets=(0,),
+        left_out_of_bodies=np.arange(count) < 3,
+        left_out_of_itself=np.arange(count) > 12,
     )
     moving = replace(collider, name="Moving", positions=np.repeat(collider.positions, 3, axis=0) + np.float32(0.5))
     second = replace(painted(second), keys={"bend": np.array([5e-6, 6e-6]), "bend_max": np.array([1e-5, 2e-5, 3e-5])})
@@ -184,6 +189,11 @@ def full_scene() -> Scene:
     second = replace(
         second, field_weights=weights, fields=(0, 2), keys={**second.keys, "field_all": np.array([1, 0.8])}
     )
+    met = (
+        Encounter(0, 2, False, since=12),
+        Encounter(1, 1, friction=0.2, until=12, keys={"friction": np.array([0.2, 0.3])}),
+    )
+    scene = replace(scene, encounters=met)
     return replace(scene, cloths=(first, second), colliders=(collider, moving), keys=keys, fields=every_field())
 
 

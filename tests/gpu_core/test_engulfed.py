@@ -13,6 +13,7 @@ from taffeta.benchmarks.stress.shapes import sphere
 from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.contact.tangles import tangles
 from taffeta.gpu_core.engulfed import Engulfed
+from taffeta.gpu_core.scene.meetings import Meetings
 from taffeta.gpu_core.scene.scene import Cloth, Collider, Material, Scene, Settings
 from taffeta.gpu_core.scene_space import SceneSpace, of_surface
 from taffeta.gpu_core.simulator import Simulator
@@ -24,29 +25,29 @@ RADIUS, THICKNESS = 0.15, 1.0e-3
 
 @pytest.fixture(scope="module")
 def around():
-    """A ball around the middle of a level sheet: (the scene's space, where all is (V, 3), what crosses)."""
+    """A ball around the middle of a level sheet: (the scene's space, where all is (V, 3), what is inside)."""
     points, triangles = sheet(15, 0.6)
     points -= points.mean(axis=0)
     body, faces = sphere(RADIUS)
     sheets, bodies = (Cloth("Sheet", triangles, points, points, Material()),), (Collider("Ball", faces, body[None]),)
-    space = SceneSpace(Scene(sheets, bodies, Settings()).validate())
+    scene = Scene(sheets, bodies, Settings()).validate()
+    space, meetings = SceneSpace(scene), Meetings(scene)
     x = space.start()[:, :3].astype(np.float64)
-    return space, x, tangles(x, space.surface)
+    engulfed = Engulfed(space)
+    thickness = of_surface(space.scene, "thickness")
+    engulfed.renew(x, tangles(x, space.surface), thickness, meetings.of_scene(scene), meetings.apart(1))
+    return space, x, engulfed
 
 
 def test_what_is_inside_is_known_as_far_as_it_reaches(around):
-    space, x, found = around
-    engulfed = Engulfed(space)
-    engulfed.renew(x, found, of_surface(space.scene, "thickness"))
+    space, x, engulfed = around
     height = np.linalg.norm(space.world(x)[: space.cloth_vertices], axis=1)
     assert set(np.flatnonzero(height < 0.97 * RADIUS)) <= set(engulfed.vertices)
     assert set(engulfed.vertices) <= set(np.flatnonzero(height < RADIUS))
 
 
 def test_it_is_drawn_to_a_place_outside_that_goes_along_with_the_body(around):
-    space, x, found = around
-    engulfed = Engulfed(space)
-    engulfed.renew(x, found, of_surface(space.scene, "thickness"))
+    space, x, engulfed = around
     moved = x.copy()
     moved[space.cloth_vertices :] += [0.3, 0.0, 0.1]
     places = space.world(engulfed.outside(x))

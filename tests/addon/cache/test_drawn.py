@@ -15,6 +15,7 @@ from taffeta.addon.scene.bodies import Body
 from taffeta.addon.scene.gather import gather
 from taffeta.gpu_core.files.cache import CacheState
 from taffeta.tests.addon.following import play
+from taffeta.tests.gpu_core.small_scene import ball, sheet
 
 SCENES = 60
 
@@ -165,3 +166,28 @@ def test_the_judge_of_what_is_drawn_agrees_with_ipctk(make_object, tmp_path, see
         world, triangles = drawn.mesh(Body(item), bpy.context.evaluated_depsgraph_get(), frame)
         assert {frozenset(entry) for entry in triangles.tolist()} == {frozenset(entry) for entry in simulated.tolist()}
         assert bool(found) == ipctk_crosses(world, triangles)
+
+
+def test_what_is_excepted_from_collisions_may_cross_where_it_is_drawn(make_object, tmp_path):
+    """A sheet through a ball, refined for the picture: by an exception in its frames, and where it is left out."""
+    points, faces = sheet(6, 0.3)
+    points = points - [0.15, 0.15, 0]
+    item = make_object("Sheet", points, faces.tolist(), "CLOTH")
+    body, triangles = ball(0.1)
+    ball_item = make_object("Ball", body + [0.01, 0.02, 0.03], triangles.tolist(), "COLLIDER")
+    play(item, np.repeat(points[None], 3, axis=0), tmp_path / "sheet.pc2")
+    item.modifiers.new("Finer", "SUBSURF").render_levels = 1
+    crossing = {frame: len(found) for frame, found in drawn.findings(bpy.context, (1, 3))}
+    assert min(crossing.values()) > 0
+    entry = bpy.context.scene.taffeta.encounters.add()
+    entry.first, entry.second = ball_item, item
+    entry.use_frames, entry.frame_first, entry.frame_last = True, 2, 2
+    assert {frame: len(found) for frame, found in drawn.findings(bpy.context, (1, 3))} == {**crossing, 2: 0}
+    bpy.context.scene.taffeta.encounters.clear()
+    group = item.vertex_groups.new(name="Passing")
+    item.taffeta.cloth.left_out_of_bodies_group = "Passing"
+    group.add(np.flatnonzero(points[:, 0] > 0).tolist(), 1.0, "REPLACE")
+    some = {frame: len(found) for frame, found in drawn.findings(bpy.context, (1, 3))}
+    assert all(0 < some[frame] < crossing[frame] for frame in some)
+    group.add(list(range(len(points))), 1.0, "REPLACE")
+    assert not any(found for _, found in drawn.findings(bpy.context, (1, 3)))

@@ -11,14 +11,14 @@ import bpy
 import pytest
 
 from taffeta.addon import registration
-from taffeta.addon.scene import pin_properties, properties
+from taffeta.addon.scene import encounter_properties, pin_properties, properties
 
 ROOT = Path(__file__).resolve().parents[3]
-CONTROLS, GARMENTS, FROM_BLENDER = (
+CONTROLS, GARMENTS, COLLISIONS, FROM_BLENDER = (
     (ROOT / "docs" / "manual" / f"{name}.md").read_text(encoding="utf-8")
-    for name in ("controls", "garments", "from_blender")
+    for name in ("controls", "garments", "collisions", "from_blender")
 )
-PAGE = CONTROLS + GARMENTS
+PAGE = CONTROLS + GARMENTS + COLLISIONS
 CODE = set(re.findall(r"`([^`]+)`", PAGE + FROM_BLENDER))
 ROWS = [[cell.strip().strip("*") for cell in line.strip("|").split("|")] for line in PAGE.splitlines()]
 PLACES = {
@@ -27,6 +27,7 @@ PLACES = {
     "object.taffeta.cloth.pins[0]": pin_properties.PinProperties,
     "object.taffeta.collider": properties.ColliderProperties,
     "scene.taffeta": properties.SceneProperties,
+    "scene.taffeta.encounters[0]": encounter_properties.EncounterProperties,
 }
 OWN = {"rna_type", "name"}  # of every property group
 

@@ -9,7 +9,7 @@ import bpy
 import pytest
 
 from taffeta.addon.interface import fabric_presets
-from taffeta.addon.scene import painted
+from taffeta.addon.scene import collision_properties, painted
 from taffeta.gpu_core.scene.air import WEIGHTS
 from taffeta.gpu_core.scene.fabrics import FABRICS
 from taffeta.gpu_core.scene.shape import Shape
@@ -75,6 +75,7 @@ def test_every_property_that_makes_the_fabric_is_saved():
         "name",
     }
     of_the_place |= set(painted.properties())  # paint is of a mesh
+    of_the_place |= set(collision_properties.properties())
     of_the_place |= {"field_collection", *WEIGHTS}  # and these are of a scene
     properties = bpy.types.Object.bl_rna.properties["taffeta"].fixed_type.properties["cloth"].fixed_type.properties
     assert set(fabric_presets.SAVED) == set(properties.keys()) - of_the_place

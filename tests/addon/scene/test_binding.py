@@ -19,9 +19,7 @@ def wavy(parts: int, height: float, phase: float = 0.0) -> binding.Surface:
     x, y = (axis.reshape(-1) for axis in np.meshgrid(line, line))
     points = np.column_stack([x, y, height * np.sin(9.0 * x + 4.0 * y + phase)])
     corners = np.arange((parts + 1) ** 2).reshape(parts + 1, parts + 1)
-    a, b, c, d = (
-        part.reshape(-1) for part in (corners[:-1, :-1], corners[:-1, 1:], corners[1:, 1:], corners[1:, :-1])
-    )
+    a, b, c, d = (part.reshape(-1) for part in (corners[:-1, :-1], corners[:-1, 1:], corners[1:, 1:], corners[1:, :-1]))
     return binding.surface(points, np.concatenate([np.column_stack([a, b, c]), np.column_stack([a, c, d])]))
 
 

@@ -223,6 +223,8 @@ UNKEYED = {
     "tolerance": "how exactly the motion is computed, not what moves",
     "tolerance_shown": "the same",
     "rounding": "of a binding, which is made once",
+    "layer": "of how the cloth begins, which is once",
+    "encounter_index": "which one of a list is shown",
     "live_steps": "of Live, which a bake does not read",
     "live_coarseness": "of Live",
     "grab_radius": "of Live",

@@ -34,7 +34,7 @@ CHOSEN = {
 GROUPS = {
     f"settings.vertex_group_{name}": f"Group {name}"
     for name in ("mass", "structural_stiffness", "shear_stiffness", "bending", "shrink", "pressure")
-}
+} | {f"collision_settings.vertex_group_{name}": f"Group {name}" for name in ("object_collisions", "self_collisions")}
 
 
 def with_cloth(item: bpy.types.Object, **values) -> bpy.types.Modifier:
@@ -86,6 +86,7 @@ def test_every_number_comes_back(sheet, scene, metre):
     sheet.shape_key_add(name="Basis")
     key = sheet.shape_key_add(name="Cut")
     values = {**CHOSEN, **GROUPS, "settings.effector_weights.collection": wind, "settings.rest_shape_key": key}
+    values["collision_settings.collection"] = wind
     entry = with_cloth(sheet, **values)
     before = read(entry)
     assert converted(sheet) == []
@@ -94,7 +95,8 @@ def test_every_number_comes_back(sheet, scene, metre):
             place, _, last = name.rpartition(".")
             setattr(entry.path_resolve(place), last, 0.5 * value)
     for name in GROUPS:
-        setattr(entry.settings, name.rpartition(".")[2], "")
+        place, _, last = name.rpartition(".")
+        setattr(entry.path_resolve(place), last, "")
     assert to_blender(scene, [sheet]) == []
     after = read(entry)
     assert_the_same(after, before)
@@ -105,7 +107,8 @@ def test_no_number_is_missing_among_those_that_come_back():
     carried = {name for rule in RULES for name in rule.there} | {blender_cloth.TIME_SCALE}
     weights = {name for name in carried if "effector_weights" in name}
     assert carried - weights == {name for name in (*CHOSEN, *GROUPS) if name not in weights} | {
-        "settings.rest_shape_key"
+        "settings.rest_shape_key",
+        "collision_settings.collection",
     }
 
 

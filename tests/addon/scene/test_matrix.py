@@ -63,7 +63,7 @@ def numbers() -> list[tuple[str, str]]:
     groups = {part: item.properties[part].fixed_type for part in PLACES} | {"scene": scene}
     groups |= {
         f"{part}.{entry.identifier}[{ENTRY}]": entry.fixed_type
-        for part in PLACES
+        for part in groups
         for entry in groups[part].properties
         if entry.type == "COLLECTION"
     }
@@ -109,7 +109,7 @@ def blow(kind: str) -> None:
 
 
 def owner_of(place: str):
-    return bpy.context.scene if place == "scene" else bpy.data.objects[PLACES[place.partition(".")[0]]]
+    return bpy.context.scene if place.startswith("scene") else bpy.data.objects[PLACES[place.partition(".")[0]]]
 
 
 def sew(item) -> None:
@@ -132,6 +132,14 @@ def close(item) -> None:
     item.taffeta.cloth.sewing = True
 
 
+def rub(item) -> None:
+    """Exceptions with the slope, of which the last one counts."""
+    for _ in range(ENTRY + 1):
+        entry = bpy.context.scene.taffeta.encounters.add()
+        entry.first, entry.second = item, bpy.data.objects["Slope"]
+        entry.collides = entry.use_friction = True
+
+
 def fold(item) -> None:
     """Every edge across the sheets."""
     mesh, marked = item.data, item.data.attributes.new("Pleats", "FLOAT", "EDGE")
@@ -152,8 +160,9 @@ def tie(item) -> None:
 def key(place: str, name: str, factor: float) -> None:
     """The number as it is, to `factor` times itself at once at KEY."""
     owner = owner_of(place)
-    group = owner if name == "gravity" else owner.taffeta if place == "scene" else owner.taffeta.path_resolve(place)
-    path = name if name == "gravity" else f"taffeta.{name}" if place == "scene" else f"taffeta.{place}.{name}"
+    own = place.removeprefix("scene").removeprefix(".")
+    group = owner if name == "gravity" else owner.taffeta.path_resolve(own) if own else owner.taffeta
+    path = name if name == "gravity" else f"taffeta.{own}.{name}" if own else f"taffeta.{name}"
     start = np.array(getattr(group, name))
     for frame, value in ((1, start), (KEY, factor * start)):
         setattr(group, name, value)
@@ -185,7 +194,10 @@ def test_a_key_changes_the_result_at_its_frame_and_only_from_there(swing, place,
     tied = name.split("_")[0] if name.startswith(("cord_", "fold_")) else ""
     if tied:
         {"cord": tie, "fold": fold}[tied](swing)
-    expected = plain(kind or sewn or tied)  # paint that goes to the number itself is none
+    rubs = "rubs" if "encounters" in place else ""
+    if rubs:
+        rub(swing)
+    expected = plain(kind or sewn or tied or rubs)  # paint that goes to the number itself is none
     key(place, name, FACTORS.get(name, 3.0))
     scene = read()
     found = frames_of(scene)

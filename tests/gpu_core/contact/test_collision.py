@@ -125,7 +125,8 @@ def test_a_filtered_motion_is_free_of_collisions(name):
     x1[count:] += [0, 0, 0.1]
     both = np.concatenate([triangles, faces + count]).astype(np.int32)
     surface = Surface(len(x0), both, len(triangles), np.repeat([0, 1], [count, len(body)]).astype(np.int32))
-    found = BroadPhase(cpu, surface, x0, np.array([True, True])).detect(vectors(x0), vectors(x1), 2e-3, 0.0)
+    phase = BroadPhase(cpu, surface, x0, surface.object, np.zeros((2, 2), bool))
+    found = phase.detect(vectors(x0), vectors(x1), 2e-3, 0.0)
     pairs = Pairs(found.count, found.feature, found.corner, *(np.full(found.count, 1e-3, np.float32) for _ in range(2)))
     body = np.repeat(np.array([-1, 0], np.int32), [count, len(body)])
     filter_ = Filter(cpu, body + 1, body, 1)

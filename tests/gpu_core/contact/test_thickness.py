@@ -24,7 +24,8 @@ cpu = select("cpu")
 def pairs_of(x, rest, triangles, cloth_triangles, thickness, activation):
     objects = (np.arange(len(x)) >= triangles[:cloth_triangles].max() + 1).astype(np.int32)
     surface = Surface(len(x), triangles.astype(np.int32), cloth_triangles, objects)
-    proximity = Proximity(cpu, surface, x, vectors(rest), thickness, activation, 0.01, np.array([True, True]))
+    apart = np.zeros((2, 2), bool)
+    proximity = Proximity(cpu, surface, x, vectors(rest), thickness, activation, 0.01, objects, apart)
     return proximity.pairs(vectors(x), vectors(x))
 
 

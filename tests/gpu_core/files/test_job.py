@@ -13,6 +13,7 @@ import pytest
 
 from taffeta.gpu_core.files.disk import DiskError
 from taffeta.gpu_core.files.job import JobError, digest, load, save
+from taffeta.gpu_core.scene.encounters import Encounter
 from taffeta.gpu_core.scene.pins import PinGroup
 from taffeta.gpu_core.scene.scene import Cloth, Collider, Material, Pins, Scene, SceneError, Settings
 from taffeta.tests.gpu_core.small_scene import full_scene, painted, small_scene
@@ -97,6 +98,16 @@ CHANGES = {
     "keys of a collider": lambda s: replace(s, colliders=(replace(s.colliders[0], keys={"friction": KEYS}),)),
     "keys of the scene": lambda s: replace(s, keys={"time_scale": KEYS}),
     "the time scale": lambda s: replace(s, settings=replace(s.settings, time_scale=0.5)),
+    "the layer": lambda s: replace(s, cloths=(replace(s.cloths[0], layer=2), *s.cloths[1:])),
+    "which bodies it meets": lambda s: replace(s, cloths=(replace(s.cloths[0], meets=()), *s.cloths[1:])),
+    "what bodies do not stop": lambda s: replace(
+        s, cloths=(replace(s.cloths[0], left_out_of_bodies=s.cloths[0].positions[:, 0] > 0), *s.cloths[1:])
+    ),
+    "what passes itself": lambda s: replace(
+        s, cloths=(replace(s.cloths[0], left_out_of_itself=s.cloths[0].positions[:, 0] > 0), *s.cloths[1:])
+    ),
+    "an exception": lambda s: replace(s, encounters=(Encounter(0, 1, False),)),
+    "the friction of a pair": lambda s: replace(s, encounters=(Encounter(0, 1, friction=0.1),)),
     "self-collision": lambda s: replace(s, cloths=(replace(s.cloths[0], self_collision=False), *s.cloths[1:])),
 }
 
@@ -222,9 +233,15 @@ def test_every_field_of_the_scene_is_stored():
         "name", "triangles", "rest_positions", "positions", "material", "velocities", "warp", "pins", "thickness",
         "world_to_object", "key", "self_collision", "painted", "keys", "seams", "sewing_time", "sewing_force",
         "cords", "cord_stiffness", "cord_density", "cord_shrink", "pin_strength", "pin_groups", "rest_corners",
-        "field_weights", "fields", "shape", "seam_stiffness", "sewn", "folds", "fold_angle",
+        "field_weights", "fields", "shape", "seam_stiffness", "sewn", "folds", "fold_angle", "meets", "layer", "party",
+        "left_out_of_bodies", "left_out_of_itself",
     }  # fmt: skip
-    assert {f.name for f in fields(Scene)} == {"cloths", "colliders", "settings", "keys", "fields", "threads"}
+    assert {f.name for f in fields(Scene)} == {
+        "cloths", "colliders", "settings", "keys", "fields", "threads", "encounters",
+    }  # fmt: skip
+    assert {f.name for f in fields(Encounter)} == {
+        "first", "second", "collides", "friction", "since", "until", "keys",
+    }  # fmt: skip
     assert {f.name for f in fields(Collider)} == {
         "name", "triangles", "positions", "friction", "thickness", "keys",
     }  # fmt: skip
