@@ -25,7 +25,7 @@ from .sewing import Sewing
 from .solvers.parameters import NdbParameters
 from .solvers.registry import solver_of
 from .solvers.solver import DivergenceError, Solver, StepReport
-from .start import freed_of_bodies
+from .untangle import resolved
 
 HALVINGS = 3  #: how often a step may be halved for a collider to arrive, or for free cloth to gain no energy
 
@@ -81,8 +81,8 @@ class Simulator:
         self.frame = scene.settings.begins
         self._parameters, self._cache = parameters, cache
         brought: list[str] = []
-        if scene.settings.resolve_start and not scene.settings.strict_start:
-            scene, brought = freed_of_bodies(scene)
+        if scene.settings.start == "resolve":
+            scene, brought = resolved(scene)
         self._garments = garments(scene)
         self._sewing = Sewing(self._garments.scene)
         self._build(None)
@@ -283,7 +283,7 @@ class Simulator:
         """Raises SceneError where the scene begins with crossings and must not."""
         for first, second, where in self.crossings.renew(self._state.x)[0]:
             problem = f"it intersects {second} at the start, in {where}"
-            if self.scene.settings.strict_start:
+            if self.scene.settings.start == "refuse":
                 raise SceneError(first, problem, "Move them apart, or switch Strict Start off")
             self.warnings.append(f"{first}: {problem}. These pairs are left alone until they separate")
 

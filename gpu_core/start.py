@@ -34,9 +34,9 @@ def freed_of_bodies(scene: Scene) -> tuple[Scene, list[str]]:
     """The scene with its cloth outside of the bodies as far as it can be, and what was done, in words."""
     bodies = [(item, Body(item.positions[0], item.triangles)) for item in scene.colliders]
     places = [np.array(cloth.positions, np.float64) for cloth in scene.cloths]
-    movable = [_movable(cloth) for cloth in scene.cloths]
+    free_of = [movable(cloth) for cloth in scene.cloths]
     said: list[str] = []
-    for cloth, own, free in zip(scene.cloths, places, movable, strict=True):
+    for cloth, own, free in zip(scene.cloths, places, free_of, strict=True):
         for _ in range(PASSES):
             before = len(said)
             for item, body in bodies:
@@ -50,7 +50,7 @@ def freed_of_bodies(scene: Scene) -> tuple[Scene, list[str]]:
     if not said:
         return scene, []
     now = _with(scene, places)
-    _part(now, [body for _, body in bodies], places, movable)
+    _part(now, [body for _, body in bodies], places, free_of)
     return _with(scene, places), said
 
 
@@ -75,12 +75,12 @@ def _brought_out(own: Array, free: npt.NDArray[np.bool_], body: Body, gap: float
     return np.asarray(depth)
 
 
-def _part(scene: Scene, bodies: list[Body], places: list[Array], movable: list[npt.NDArray[np.bool_]]) -> None:
+def _part(scene: Scene, bodies: list[Body], places: list[Array], free_of: list[npt.NDArray[np.bool_]]) -> None:
     """Move what crosses a body away from it, a step a round. places: (N, 3) of each cloth, changed."""
     surface, cloths = surface_of(scene), len(scene.cloths)
     first = np.cumsum([0, *(len(own) for own in places)])
     every = start_positions(scene)
-    free = np.concatenate(movable)
+    free = np.concatenate(free_of)
     for _ in range(ROUNDS):
         found = tangles(every, surface)
         crossed = np.flatnonzero((found.objects[:, 0] < cloths) & (found.objects[:, 1] >= cloths))
@@ -103,7 +103,7 @@ def _part(scene: Scene, bodies: list[Body], places: list[Array], movable: list[n
         own[:] = every[start:end]
 
 
-def _movable(cloth: Cloth) -> npt.NDArray[np.bool_]:
+def movable(cloth: Cloth) -> npt.NDArray[np.bool_]:
     """(N,) all but what hard pins hold at the start."""
     free, pins = np.ones(len(cloth.positions), bool), keyed.pins_at(cloth, 0.0)
     if pins is not None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .air import WEIGHTS
+from .older import of_today
 from .scene import PAINTABLE
 from .settings import MOST_FRAMES
 from .shape import Shape
@@ -62,7 +63,7 @@ def differences(held: Values, asked: Values) -> list[Difference]:
     """
     first, preroll = asked["settings"]["frame_start"], asked["settings"].get("preroll", 0)
     frames = range(first - preroll, asked["settings"].get("frame_end", first + MOST_FRAMES) + 1)
-    before, after = ({**scene["settings"], "keys": scene.get("keys", {})} for scene in (held, asked))
+    before, after = ({**of_today(scene["settings"]), "keys": scene.get("keys", {})} for scene in (held, asked))
     lines = list(_numbers("Scene", before, after, frames))
     if "threads" in held and "threads" in asked and held["threads"] != asked["threads"]:
         lines.append(Difference("Scene: cloths are sewn to each other otherwise"))

@@ -146,7 +146,7 @@ def test_a_sleeve_that_crosses_the_arm_in_the_rest_pose_is_told_of(dressed):
     warned = session.finish(bpy.context).warnings
     assert any("Cloth: it intersects Arm at the start" in text for text in warned), warned
     assert "still cross at frame 1. Give it more frames" in warned[-1]
-    dressed.taffeta.strict_start = True
+    dressed.taffeta.start = "REFUSE"
     with pytest.raises(RuntimeError, match="it intersects Arm at the start"):
         bpy.ops.taffeta.bake()
 

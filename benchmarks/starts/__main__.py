@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Thirty tangled starts: crossings at the start, after it was untangled, and after a second.
+
+    python -m taffeta.benchmarks.starts [--kind KIND] [--frames 24]
+
+Every count is of the exact check, with vertices of a closed seam as one. Writes benchmarks/results/starts.json where
+all kinds were asked for, and prints the table of docs/theory/starts.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ...gpu_core.backend import select
+from ...gpu_core.check.scene_check import SceneCheck
+from ...gpu_core.scene.scene import Scene
+from ...gpu_core.simulator import Simulator
+from .scenes import KINDS, SEEDS, scene_of
+
+RESULTS = Path(__file__).resolve().parents[1] / "results" / "starts.json"
+
+
+@dataclass
+class Row:
+    """What became of a start."""
+
+    kind: str
+    seed: int
+    vertices: int
+    crossings: int  #: at the start
+    inside: int  #: vertices that begin inside a body
+    resolved: int  #: crossings before the first step
+    left: int  #: crossings after the last frame
+    resolve_seconds: float
+    frame_seconds: float  #: the median
+    first_frame_seconds: float
+    stretch: float  #: the longest edge over its length, in the last frame
+    faults: int
+    said: list[str]
+
+
+def measured(kind: str, seed: int, frames: int) -> Row:
+    scene = scene_of(kind, seed)
+    began = time.perf_counter()
+    simulator = Simulator(scene, select("cpu"))
+    resolve = time.perf_counter() - began
+    check = SceneCheck(scene)
+    resolved = _crossings(check, scene, simulator)
+    reports = [simulator.advance_frame() for _ in range(frames)]
+    seconds = [report.seconds for report in reports]
+    inside = [int(text.split(": ")[1].split()[0]) for text in simulator.warnings if "begin inside" in text]
+    return Row(
+        kind, seed, sum(len(cloth.positions) for cloth in scene.cloths), _at_start(check, scene), sum(inside),
+        resolved, _crossings(check, scene, simulator), round(resolve, 2), round(float(np.median(seconds)), 2),
+        round(seconds[0], 2), round(reports[-1].largest_stretch, 3), sum(len(report.faults) for report in reports),
+        simulator.warnings,
+    )  # fmt: skip
+
+
+def _at_start(check: SceneCheck, scene: Scene) -> int:
+    bodies = [body.positions[0].astype(np.float64) for body in scene.colliders]
+    return len(check.findings(1, np.concatenate([*(cloth.positions for cloth in scene.cloths), *bodies])))
+
+
+def _crossings(check: SceneCheck, scene: Scene, simulator: Simulator) -> int:
+    bodies = [body.positions[0].astype(np.float64) for body in scene.colliders]
+    return len(check.findings(simulator.frame, np.concatenate([*simulator.positions(), *bodies])))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kind", choices=list(KINDS))
+    parser.add_argument("--frames", type=int, default=24)
+    chosen = parser.parse_args()
+    rows = []
+    print("| start | seed | crossings | untangled | after a second | s to untangle | s a frame |\n|---|---|---|---|---|---|---|")
+    for kind in [chosen.kind] if chosen.kind else KINDS:
+        for seed in SEEDS:
+            row = measured(kind, seed, chosen.frames)
+            rows.append(row)
+            print(
+                f"| {kind} | {seed} | {row.crossings} | {row.resolved} | {row.left} | {row.resolve_seconds:.1f} "
+                f"| {row.frame_seconds:.1f} |",
+                flush=True,
+            )
+    clean = sum(row.left == 0 for row in rows)
+    print(f"\n{clean} of {len(rows)} end without a crossing")
+    if chosen.kind is None:
+        content = {"machine": platform.processor() or platform.machine(), "frames": chosen.frames}
+        RESULTS.write_text(json.dumps({**content, "rows": [asdict(row) for row in rows]}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A start in which no cloth goes through itself or through other cloth, as far as that can be had.
+
+The scene is looked at as it is simulated, with its seams closed. What is done there to a tangle is in `untangling`;
+where that helps nothing, everything stays where it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .contact.tangles import Meeting, meetings
+from .scene.arrays import Array
+from .scene.garments import Garments, garments
+from .scene.scene import Scene
+from .scene.seams import rest_lengths
+from .scene_space import of_surface, start_positions, surface_of
+from .sewing import Sewing
+from .start import freed_of_bodies, movable
+from .untangling.fabric import Fabric
+from .untangling.methods import untangle
+
+PASSES = 2  #: out of cloth may be into a body
+
+
+def resolved(scene: Scene) -> tuple[Scene, list[str]]:
+    """The scene with its cloth outside of bodies, of itself and of other cloth as far as it can be, and what was done,
+    in words."""
+    scene, said = freed_of_bodies(scene)
+    for _ in range(PASSES):
+        scene, untangled = _untangled(scene)
+        if not untangled:
+            break
+        scene, brought = freed_of_bodies(scene)
+        said += untangled + brought
+        if not brought:
+            break
+    return scene, said
+
+
+def _untangled(scene: Scene) -> tuple[Scene, list[str]]:
+    parts = garments(scene)
+    sewing = Sewing(parts.scene)
+    fabric = _fabric(sewing.scene)
+    before = fabric.crossings()
+    if not len(before.corners):
+        return scene, []
+    names = [item.name for item in (*sewing.scene.cloths, *sewing.scene.colliders)]
+    met = meetings(before, names, fabric.places)
+    cloths = sewing.scene.cloths
+    rest = np.concatenate([cloth.rest_positions for cloth in cloths])
+    left = untangle(fabric, rest, rest_lengths(cloths))
+    if left == len(before.corners):
+        return scene, []
+    ends = np.cumsum([len(cloth.positions) for cloth in cloths])
+    places = _apart(parts, sewing, np.split(fabric.places[: ends[-1]], ends[:-1]))
+    told = zip(scene.cloths, places, strict=True)
+    scene = replace(scene, cloths=tuple(replace(cloth, positions=own) for cloth, own in told))
+    return scene, [_in_words(meeting, left) for meeting in met]
+
+
+def _fabric(scene: Scene) -> Fabric:
+    free = np.concatenate([movable(cloth) for cloth in scene.cloths])
+    collides = np.array([*(cloth.self_collision for cloth in scene.cloths), *(True for _ in scene.colliders)])
+    return Fabric(surface_of(scene), start_positions(scene), free, of_surface(scene, "thickness"), collides)
+
+
+def _apart(parts: Garments, sewing: Sewing, places: list[Array]) -> list[Array]:
+    """(N, 3) of each original cloth, from those that are simulated."""
+    return parts.apart(sewing.apart(places))
+
+
+def _in_words(meeting: Meeting, left: int) -> str:
+    done = "It was untangled" if not left else "Some of it was untangled"
+    return f"{meeting.first}: it went through {meeting.second} at the start, in {meeting.where}. {done}"
