@@ -47,9 +47,9 @@ def _untangled(scene: Scene) -> tuple[Scene, list[str]]:
     before = fabric.crossings()
     if not len(before.corners):
         return scene, []
-    names = [item.name for item in (*sewing.scene.cloths, *sewing.scene.colliders)]
-    met = meetings(before, names, fabric.places)
     cloths = sewing.scene.cloths
+    names = [*(cloth.name for cloth in cloths), *(body.name for body in scene.colliders)]
+    met = meetings(before, names, fabric.places)
     rest = np.concatenate([cloth.rest_positions for cloth in cloths])
     left = untangle(fabric, rest, rest_lengths(cloths))
     if left == len(before.corners):

@@ -60,8 +60,8 @@ def trunk(radius: float) -> Collider:
 
 def inside_a_body(draw: np.random.Generator) -> Scene:
     """A shirt modelled into the skin."""
-    depth = draw.uniform(0.0, 0.004)
-    shirt = open_tube(straight([0, 0, -0.15], [0, 0, 0.15], 31), 0.1 - depth + rippled(draw, 31, 60, 0.008), 60)
+    depth = draw.uniform(0.0, 0.003)
+    shirt = open_tube(straight([0, 0, -0.15], [0, 0, 0.15], 31), 0.1 - depth + rippled(draw, 31, 60, 0.005), 60)
     return Scene((worn("Shirt", shirt),), (trunk(0.1),), SETTINGS)
 
 

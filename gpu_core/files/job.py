@@ -183,7 +183,8 @@ def digest(scene: Scene | Path) -> str:
 
 def digest_of(content: Mapping[str, Any]) -> str:
     """The digest of the scene that `describe` described so."""
-    settings = {name: value for name, value in without_later(of_before(content["settings"])).items() if name != "backend"}
+    older = without_later(of_before(content["settings"]))
+    settings = {name: value for name, value in older.items() if name != "backend"}
     cloths = [_known_before(entry) for entry in content["cloths"]]
     colliders = [{**entry, "name": ""} for entry in content["colliders"]]
     keyed = [content["keys"]] if content.get("keys") else []

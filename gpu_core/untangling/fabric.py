@@ -15,28 +15,29 @@ from scipy.spatial import cKDTree
 from ..contact.patches import Surface
 from ..contact.tangles import Tangles, tangles
 from ..scene.arrays import Array, IntArray
-from ..scene.mesh import edge_sides
+from ..scene.mesh import edge_lengths, edge_sides
 
 Mask = npt.NDArray[np.bool_]
-LARGEST_PART = 0.5  #: of a vertex's way that neighbours do not follow, at `spread` 1
 
 
 class Fabric:
     """V vertices of a surface, the N of cloth first. Lengths in m."""
 
-    def __init__(self, surface: Surface, places: Array, free: Mask, thickness: Array, collides: Mask, spare: float = 0.1) -> None:
-        """places: (V, 3). free: (N,) what may move. thickness: (V,) m; two sheets keep half of each between them.
-        collides: (objects,) whether each does with itself."""
-        self.surface, self.gap, self._collides = surface, 0.5 * thickness, collides
-        self.spare = spare
-        self._places, self._found = places.copy(), None
-        self.cloth = len(free)
-        self.free = free
+    def __init__(
+        self, surface: Surface, places: Array, free: Mask, thickness: Array, collides: Mask, spare: float = 0.1
+    ) -> None:
+        """places: (V, 3). free: (N,) what may move. thickness: (V,) m; two sheets keep half of each between them, and
+        `spare` of that besides. collides: (objects,) whether each does with itself."""
+        self.surface, self.gap, self.spare, self._collides = surface, 0.5 * thickness, spare, collides
+        self._places = places.copy()
+        self._found: Tangles | None = None
+        self.cloth, self.free = len(free), free
         edges = surface.edges
         self.edges: IntArray = edges[edges[:, 0] < self.cloth]  #: (E, 2) of cloth
-        self.length = float(np.median(np.linalg.norm(np.diff(places[self.edges], axis=1), axis=2)))  #: of an edge
+        self.length = float(np.median(edge_lengths(places, self.edges)))  #: of an edge
         self.graph = self._graph(np.ones(len(self.edges), bool), self.edges)
-        self.sheets, self.sheet = csgraph.connected_components(self.graph, directed=False)  #: (N,) the part of each vertex
+        #: (N,) the part of each vertex
+        self.sheets, self.sheet = csgraph.connected_components(self.graph, directed=False)
 
     @property
     def places(self) -> Array:
@@ -61,16 +62,16 @@ class Fabric:
         many = np.bincount(sheet[sheet[:, 0] == sheet[:, 1], 0], minlength=self.sheets)
         return np.argsort(-many, kind="stable")[: int((many > 0).sum())], int(many.sum())
 
-    def beside(self, edges: IntArray) -> IntArray:
+    def beside(self, edges: npt.NDArray[np.integer]) -> IntArray:
         """(K, S) the sides of triangles along edges (K, 2) as `edge_sides` counts them."""
         every, sides = self._sides
         weight = np.array([1 << 32, 1])
         return sides[np.searchsorted(every @ weight, edges @ weight)]
 
     @cached_property
-    def _sides(self) -> tuple[IntArray, IntArray]:
-        every = self.surface.edges.astype(np.int64)
-        return every, edge_sides(self.surface.triangles, every, self.surface.cords)
+    def _sides(self) -> tuple[npt.NDArray[np.int64], IntArray]:
+        every = self.surface.edges
+        return every.astype(np.int64), edge_sides(self.surface.triangles, every, self.surface.cords)
 
     def outer_side(self, points: Array, normals: Array) -> float:
         """1 where bodies are behind most of these points (K, 3) of a sheet with these normals (K, 3), or there are
@@ -105,7 +106,7 @@ class Fabric:
         """(N,) which of the parts that are left when these edges (E,) are cut."""
         return np.asarray(csgraph.connected_components(self._graph(~cut, self.edges), directed=False)[1], np.int32)
 
-    def spread(self, moved: npt.NDArray[np.int64], ways: Array, held: npt.NDArray[np.int64], reach: float) -> Array:
+    def spread(self, moved: npt.NDArray[np.integer], ways: Array, held: npt.NDArray[np.integer], reach: float) -> Array:
         """(N, 3) ways of all cloth when the vertices `moved` (K,) go `ways` (K, 3), `held` stay, and all others follow
         as smoothly as they can. reach: in edges, how far that is felt; inf: by the whole sheet."""
         fixed = np.zeros(self.cloth, bool)

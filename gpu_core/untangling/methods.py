@@ -18,6 +18,7 @@ from .smoothing import GROWTH, smoothed
 from .unfolding import unfolded
 
 ROUNDS = 40  #: of a method that goes step by step
+PATIENCE = 8  #: rounds without an improvement
 GOOD = 2.0  #: length over length at rest of an edge, at which nothing better is looked for
 
 
@@ -36,15 +37,15 @@ def untangle(fabric: Fabric, rest: Array, lengths: Array) -> int:
         if not ends[-1][0] and ends[-1][1] < GOOD:
             break
     fabric.move(min(ends)[-1])
-    return min(ends)[0]
+    for attempt in (_smoothings, _retreats, _contours):
+        _best(fabric, attempt(fabric), len(fabric.crossings().corners) - 1)
+    return len(fabric.crossings().corners)
 
 
 def _step_by_step(fabric: Fabric, rest: Array, lengths: Array) -> None:
     _best(fabric, _smoothings(fabric), len(fabric.crossings().corners) - fabric.tangled()[1])
     for attempt in (_retreats, _departures, _contours):
         _best(fabric, attempt(fabric), len(fabric.crossings().corners) // 2)
-    for attempt in (_smoothings, _retreats, _contours):
-        _best(fabric, attempt(fabric), len(fabric.crossings().corners) - 1)
 
 
 def _unfolding(fabric: Fabric, rest: Array, lengths: Array) -> None:
@@ -75,7 +76,7 @@ def _best(fabric: Fabric, trials: Iterator[Array], most: int) -> None:
 
 
 def _unfold(fabric: Fabric, trials: Iterator[Array], lengths: Array) -> None:
-    """As `_best`, but of all that leave little the one that bends edges least, for a sheet may be wound around itself."""
+    """As `_best`, but of all that leave little the one that bends edges least: a sheet may be wound around itself."""
     best, least = fabric.places, np.inf
     most = len(fabric.crossings().corners) // 2
     for places in trials:
@@ -116,16 +117,23 @@ def _departures(fabric: Fabric) -> Iterator[Array]:
             break
         straight = places - begin if straight is None else straight
         yield places
-    for count in range(2, ROUNDS):
-        yield begin + count * (straight if straight is not None else 0.0)
+    if straight is not None:
+        for count in range(2, ROUNDS):
+            yield begin + count * straight
 
 
 def _contours(fabric: Fabric) -> Iterator[Array]:
+    """For as long as that helps."""
+    least, late = len(fabric.crossings().corners), 0
     for _ in range(ROUNDS):
         places = shorter(fabric, fabric.crossings())
         if places is None:
             return
         yield places
+        now = len(fabric.crossings().corners)
+        least, late = (now, 0) if now < least else (least, late + 1)
+        if late > PATIENCE:
+            return
 
 
 def _smoothings(fabric: Fabric) -> Iterator[Array]:

@@ -16,7 +16,6 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.spatial import cKDTree
 
-from ..contact.tangles import Tangles
 from ..scene.arrays import Array, IntArray
 from .fabric import Fabric
 
