@@ -67,9 +67,9 @@ def inside_a_body(draw: np.random.Generator) -> Scene:
 
 def layer_in_layer(draw: np.random.Generator) -> Scene:
     """A shirt and a jacket over a body that go through each other."""
-    shirt = open_tube(straight([0, 0, -0.14], [0, 0, 0.16], 31), 0.112 + rippled(draw, 31, 60, 0.006), 60)
-    size = draw.uniform(0.005, 0.01)
-    jacket = open_tube(straight([0, 0, -0.16], [0, 0, 0.13], 33), 0.115 + rippled(draw, 33, 64, size), 64)
+    shirt = open_tube(straight([0, 0, -0.14], [0, 0, 0.16], 21), 0.112 + rippled(draw, 21, 40, 0.006), 40)
+    size = draw.uniform(0.005, 0.008)
+    jacket = open_tube(straight([0, 0, -0.16], [0, 0, 0.13], 22), 0.115 + rippled(draw, 22, 44, size), 44)
     return Scene((worn("Shirt", shirt), worn("Jacket", jacket)), (trunk(0.1),), SETTINGS)
 
 

@@ -110,11 +110,12 @@ class Fabric:
         """(N, 3) ways of all cloth when the vertices `moved` (K,) go `ways` (K, 3), `held` stay, and all others follow
         as smoothly as they can. reach: in edges, how far that is felt; inf: by the whole sheet."""
         fixed = np.zeros(self.cloth, bool)
-        fixed[held] = fixed[moved] = True
+        still = held[held < self.cloth]
+        fixed[still] = fixed[moved] = True
         fixed |= ~self.free
         known = np.zeros((self.cloth, 3))
         known[moved] = ways
-        known[held[held < self.cloth]] = 0.0
+        known[still] = 0.0
         known[~self.free] = 0.0
         touched = np.zeros(self.sheets, bool)
         touched[self.sheet[moved]] = True

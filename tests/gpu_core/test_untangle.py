@@ -9,7 +9,7 @@ import ipctk
 import numpy as np
 import pytest
 
-from taffeta.benchmarks.starts.scenes import KINDS, scene_of, worn
+from taffeta.benchmarks.starts.scenes import KINDS, scene_of, standing, worn
 from taffeta.benchmarks.stress.shapes import Mesh, grid
 from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.check.scene_check import SceneCheck
@@ -125,6 +125,18 @@ def test_policies_refuse_and_tolerate_leave_the_scene_alone():
     simulator = Simulator(scene, cpu)
     assert simulator.crossings.count > 0
     assert np.abs(simulator.positions()[0] - scene.cloths[0].positions).max() < 1e-6
+
+
+def test_cloth_that_an_open_body_pierces_is_never_left_worse():
+    """A wall through the middle of a sheet: there is no side to which all of it could go back."""
+    sheet = grid(np.linspace(-0.2, 0.2, 21), np.linspace(-0.2, 0.2, 21))
+    wall = grid(np.linspace(-0.1, 0.1, 12), np.linspace(-0.1, 0.1, 12)).turned((1, 0, 0), 80.0).shifted(0.003, 0.15, 0)
+    scene = Scene((worn("Sheet", sheet), worn("Copy", sheet)), (standing("Wall", wall),), RESOLVE)
+    before = crossings(scene)
+    found, said = resolved(scene)
+    assert crossings(found) < before
+    assert said
+    assert len(Simulator(scene, cpu).positions()) == 2
 
 
 def test_a_clean_scene_stays_the_same_object():
