@@ -284,7 +284,7 @@ class Simulator:
         for first, second, where in self.crossings.renew(self._state.x)[0]:
             problem = f"it intersects {second} at the start, in {where}"
             if self.scene.settings.start == "refuse":
-                raise SceneError(first, problem, "Move them apart, or switch Strict Start off")
+                raise SceneError(first, problem, "Move them apart, or set Tangled Start to Untangle")
             self.warnings.append(f"{first}: {problem}. These pairs are left alone until they separate")
 
     def _diverged(self, x: Any) -> SolverError:
