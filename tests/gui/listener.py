@@ -127,6 +127,13 @@ def show_preferences() -> None:
     bpy.ops.preferences.addon_expand(module="bl_ext.user_default.taffeta")
 
 
+def close_preferences() -> None:
+    """Blender's window of preferences, where there is one."""
+    for other in bpy.context.window_manager.windows[1:]:
+        with bpy.context.temp_override(window=other):
+            bpy.ops.wm.window_close()
+
+
 def preferences_rectangle() -> tuple[int, int, int, int]:
     """(left, top, width, height) of the window of preferences on the screen, pixels from its upper left corner."""
     found = bpy.context.window_manager.windows[-1]
