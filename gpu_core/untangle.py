@@ -14,6 +14,7 @@ import numpy as np
 from .contact.tangles import Meeting, meetings
 from .scene.arrays import Array
 from .scene.garments import Garments, garments
+from .scene.mesh import edge_lengths, unique_edges
 from .scene.scene import Scene
 from .scene.seams import rest_lengths
 from .scene_space import of_surface, start_positions, surface_of
@@ -51,7 +52,7 @@ def _untangled(scene: Scene) -> tuple[Scene, list[str]]:
     names = [*(cloth.name for cloth in cloths), *(body.name for body in scene.colliders)]
     met = meetings(before, names, fabric.places)
     rest = np.concatenate([cloth.rest_positions for cloth in cloths])
-    left = untangle(fabric, rest, rest_lengths(cloths))
+    left = untangle(fabric, rest, _lengths(sewing.scene, fabric))
     if left == len(before.corners):
         return scene, []
     ends = np.cumsum([len(cloth.positions) for cloth in cloths])
@@ -65,6 +66,13 @@ def _fabric(scene: Scene) -> Fabric:
     free = np.concatenate([movable(cloth) for cloth in scene.cloths])
     collides = np.array([*(cloth.self_collision for cloth in scene.cloths), *(True for _ in scene.colliders)])
     return Fabric(surface_of(scene), start_positions(scene), free, of_surface(scene, "thickness"), collides)
+
+
+def _lengths(scene: Scene, fabric: Fabric) -> Array:
+    """(E,) of the fabric's edges at rest, of cords as they lie, m."""
+    lengths = edge_lengths(fabric.places, fabric.edges)
+    lengths[fabric.numbers(unique_edges(fabric.triangles).astype(np.int64))] = rest_lengths(scene.cloths)
+    return lengths
 
 
 def _apart(parts: Garments, sewing: Sewing, places: list[Array]) -> list[Array]:

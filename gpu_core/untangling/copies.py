@@ -11,7 +11,6 @@ from ..scene.nearest import Body
 from .fabric import Fabric
 
 REACH = 4.0  #: edges, how far what lies beside is taken along
-SIDE = 1e-6  #: of the gap, that a vertex is nearer to a body than its neighbour sheet
 
 
 def laid_apart(fabric: Fabric, found: Tangles) -> Array | None:
@@ -19,7 +18,10 @@ def laid_apart(fabric: Fabric, found: Tangles) -> Array | None:
     places, done = fabric.places.copy(), False
     for first, second in _pairs(fabric, found):
         own = np.flatnonzero(fabric.sheet == second)
-        below = Body(places, fabric.triangles[fabric.sheet[fabric.triangles[:, 0]] == first])
+        triangles = fabric.triangles[fabric.sheet[fabric.triangles[:, 0]] == first]
+        if not len(triangles):  # it is a cord
+            continue
+        below = Body(places, triangles)
         near, normal = below.nearest(places[own])
         height = ((places[own] - near) * normal).sum(axis=1)
         gap = 2.0 * fabric.gap[own] * (1.0 + fabric.spare)

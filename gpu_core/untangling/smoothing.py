@@ -33,7 +33,7 @@ def smoothed(fabric: Fabric, found: Tangles, reach: float) -> Array | None:
     )
     zone = np.flatnonzero(np.isfinite(far) & fabric.free)
     size, laid = (np.bincount(fabric.sheet[of], minlength=fabric.sheets) for of in (slice(None), zone))
-    if (laid > MOST * size).any():
+    if not len(zone) or (laid > MOST * size).any():
         return None
     graph = fabric.graph
     matrix = (sparse.diags_array(np.asarray(graph.sum(axis=1)).ravel()) - graph).tocsr()

@@ -16,7 +16,7 @@ from taffeta.gpu_core.check.scene_check import SceneCheck
 from taffeta.gpu_core.contact.tangles import tangles
 from taffeta.gpu_core.scene.error import SceneError
 from taffeta.gpu_core.scene.nearest import Body
-from taffeta.gpu_core.scene.scene import Pins, Scene, Settings
+from taffeta.gpu_core.scene.scene import Cords, Pins, Scene, Settings
 from taffeta.gpu_core.scene_space import start_positions, surface_of
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.gpu_core.untangle import resolved
@@ -137,6 +137,23 @@ def test_cloth_that_an_open_body_pierces_is_never_left_worse():
     assert crossings(found) < before
     assert said
     assert len(Simulator(scene, cpu).positions()) == 2
+
+
+def test_cords_in_a_tangle_are_edges_like_others():
+    scene = scene_of("self-tangled", 0)
+    (cloth,) = scene.cloths
+    across = np.column_stack([np.arange(30), np.arange(2, 32)]).astype(np.int32)  # no edge of a triangle has these ends
+    cords = Cords(across, np.linalg.norm(np.diff(cloth.positions[across], axis=1)[:, 0], axis=1))
+    scene = replace(scene, cloths=(replace(cloth, cords=cords),))
+    assert crossings(resolved(scene)[0]) < crossings(scene)
+
+
+def test_a_sheet_that_is_pinned_all_over_is_left_alone():
+    scene = scene_of("self-tangled", 0)
+    (cloth,) = scene.cloths
+    pins = Pins(np.arange(len(cloth.positions), dtype=np.int32), cloth.positions[None])
+    scene = replace(scene, cloths=(replace(cloth, pins=pins),))
+    assert resolved(scene)[0] is scene
 
 
 def test_a_clean_scene_stays_the_same_object():
