@@ -22,6 +22,7 @@ from .sewing import Sewing
 from .start import freed_of_bodies, movable
 from .untangling.fabric import Fabric
 from .untangling.methods import untangle
+from .untangling.rests import laid_side_by_side
 
 PASSES = 2  #: out of cloth may be into a body
 
@@ -58,7 +59,7 @@ def _untangled(scene: Scene) -> tuple[Scene, list[str]]:
     ends = np.cumsum([len(cloth.positions) for cloth in cloths])
     places = _apart(parts, sewing, np.split(fabric.places[: ends[-1]], ends[:-1]))
     told = zip(scene.cloths, places, strict=True)
-    scene = replace(scene, cloths=tuple(replace(cloth, positions=own) for cloth, own in told))
+    scene = replace(scene, cloths=tuple(laid_side_by_side(replace(cloth, positions=own)) for cloth, own in told))
     return scene, [_in_words(meeting, left) for meeting in met]
 
 

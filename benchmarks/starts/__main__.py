@@ -15,6 +15,7 @@ import platform
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -99,7 +100,7 @@ def main() -> None:
 
 def _kept(frames: int) -> list[Row]:
     """What was measured before over as many frames."""
-    content = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"frames": 0}
+    content: dict[str, Any] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"frames": 0}
     return [Row(**row) for row in content["rows"]] if content["frames"] == frames else []
 
 

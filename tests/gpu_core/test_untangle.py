@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from taffeta.benchmarks.starts.scenes import KINDS, scene_of, standing, worn
-from taffeta.benchmarks.stress.shapes import Mesh, grid
+from taffeta.benchmarks.stress.shapes import Mesh, grid, merged
 from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.check.scene_check import SceneCheck
 from taffeta.gpu_core.contact.tangles import tangles
@@ -88,6 +88,13 @@ def test_the_later_of_two_copies_lies_outside_the_earlier_by_the_thickness():
     height = Body(below, found.cloths[0].triangles).nearest(above)
     assert np.linalg.norm(above - height[0], axis=1).min() > scene.cloths[0].thickness
     assert (((above - height[0])[:, 2]) > 0).all()  # the ball is below
+
+
+def test_copies_in_one_mesh_keep_their_thickness_although_they_are_nothing_apart_at_rest():
+    flat = grid(np.linspace(-0.1, 0.1, 11), np.linspace(-0.1, 0.1, 11))
+    scene = Scene((worn("Sheets", merged(flat, flat)),), (), RESOLVE)
+    simulator = Simulator(scene, cpu)
+    assert simulator.advance_frame().smallest_gap > 0.9 * scene.cloths[0].thickness
 
 
 def test_sheets_that_cross_at_their_borders_go_apart_as_wholes():
