@@ -28,7 +28,7 @@ from .sewing import Sewing
 from .solvers.parameters import NdbParameters
 from .solvers.registry import solver_of
 from .solvers.solver import DivergenceError, Solver, StepReport
-from .start import resolved
+from .untangle import resolved
 
 JAMMED = 4  #: steps in a row that found no end, after which halves are not tried: there is no room
 DRAWN = 4.0  #: times the stiffness of a pin of weight one half, of the springs that draw cloth out of bodies
@@ -86,7 +86,9 @@ class Simulator:
         self.scene, self.backend = scene.validate(), backend
         self.frame = scene.settings.begins
         self._parameters, self._cache = parameters, cache
-        scene, brought = resolved(scene)
+        brought: list[str] = []
+        if scene.settings.start == "resolve":
+            scene, brought = resolved(scene)
         self._meetings = Meetings(scene)
         self._garments = garments(self._meetings.marked(scene))
         self._sewing = Sewing(self._garments.scene)
@@ -220,7 +222,9 @@ class Simulator:
             if report is not None:
                 self._say_released(report, sorted(self.crossings.crossed - before))
             x = np.asarray(self.backend.host(self._state.x)[:, :3], np.float64)
-            if self.scene.settings.resolve_start and self.solver.can_halve:  # a constant matrix has no room for springs
+            if (
+                self.scene.settings.start == "resolve" and self.solver.can_halve
+            ):  # a constant matrix has no room for springs
                 crossings, thickness = self.crossings, self.space.moment(self.frame).thickness
                 engulfed.renew(x, crossings.found, thickness, crossings.party, crossings.apart)
                 self._let()
@@ -344,8 +348,8 @@ class Simulator:
         """Raises SceneError where the scene begins with crossings and must not."""
         for first, second, where in self.crossings.renew(self._state.x)[0]:
             problem = f"it intersects {second} at the start, in {where}"
-            if self.scene.settings.strict_start:
-                raise SceneError(first, problem, "Move them apart, or switch Strict Start off")
+            if self.scene.settings.start == "refuse":
+                raise SceneError(first, problem, "Move them apart, or set Tangled Start to Untangle")
             self.warnings.append(f"{first}: {problem}. These pairs are left alone until they separate")
 
     def _diverged(self, x: Any) -> SolverError:

@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from .contact.tangles import tangles
-from .layers import in_layers
 from .scene import keyed
 from .scene.arrays import Array
 from .scene.meetings import Meetings, let_through
@@ -32,17 +31,6 @@ STEP = 0.25  #: of the thickness, that crossing cloth goes in a round
 PASSES = 3  #: over all bodies: out of one may be into another
 
 
-def resolved(scene: Scene) -> tuple[Scene, list[str]]:
-    """The scene with a start as the user wants it, as far as it can be had, and what was done, in words."""
-    settings, said = scene.settings, list[str]()
-    if settings.strict_start:
-        return scene, said
-    if settings.resolve_start:
-        scene, said = freed_of_bodies(scene)
-    scene, ordered = in_layers(scene, [_movable(cloth) for cloth in scene.cloths])
-    return scene, [*said, *ordered]
-
-
 def freed_of_bodies(scene: Scene) -> tuple[Scene, list[str]]:
     """The scene with its cloth outside of the bodies that it collides with as far as it can be, and what was done, in
     words."""
@@ -50,9 +38,9 @@ def freed_of_bodies(scene: Scene) -> tuple[Scene, list[str]]:
     apart = meetings.apart(scene.settings.begins)
     bodies = [(item, Body(item.positions[0], item.triangles)) for item in scene.colliders]
     places = [np.array(cloth.positions, np.float64) for cloth in scene.cloths]
-    movable = [_movable(cloth) for cloth in scene.cloths]
+    free_of = [movable(cloth) for cloth in scene.cloths]
     said: list[str] = []
-    for cloth, own, free, party in zip(scene.cloths, places, movable, meetings.of_cloths, strict=True):
+    for cloth, own, free, party in zip(scene.cloths, places, free_of, meetings.of_cloths, strict=True):
         for _ in range(PASSES):
             before = len(said)
             for (item, body), its in zip(bodies, meetings.of_colliders, strict=True):
@@ -67,7 +55,7 @@ def freed_of_bodies(scene: Scene) -> tuple[Scene, list[str]]:
     if not said:
         return scene, []
     now = _with(scene, places)
-    _part(now, meetings, [body for _, body in bodies], places, movable)
+    _part(now, meetings, [body for _, body in bodies], places, free_of)
     return _with(scene, places), said
 
 
@@ -93,14 +81,14 @@ def _brought_out(own: Array, free: npt.NDArray[np.bool_], body: Body, gap: float
 
 
 def _part(
-    scene: Scene, meetings: Meetings, bodies: list[Body], places: list[Array], movable: list[npt.NDArray[np.bool_]]
+    scene: Scene, meetings: Meetings, bodies: list[Body], places: list[Array], free_of: list[npt.NDArray[np.bool_]]
 ) -> None:
     """Move what crosses a body away from it, a step a round. places: (N, 3) of each cloth, changed."""
     surface, cloths = surface_of(scene), len(scene.cloths)
     party, apart = meetings.of_scene(scene), meetings.apart(scene.settings.begins)
     first = np.cumsum([0, *(len(own) for own in places)])
     every = start_positions(scene)
-    free = np.concatenate(movable)
+    free = np.concatenate(free_of)
     for _ in range(ROUNDS):
         found = tangles(every, surface)
         found = found.subset(~let_through(party, apart, found.corners[:, :2], found.corners[:, 2:]))
@@ -124,7 +112,7 @@ def _part(
         own[:] = every[start:end]
 
 
-def _movable(cloth: Cloth) -> npt.NDArray[np.bool_]:
+def movable(cloth: Cloth) -> npt.NDArray[np.bool_]:
     """(N,) all but what hard pins hold at the start."""
     free, pins = np.ones(len(cloth.positions), bool), keyed.pins_at(cloth, 0.0)
     if pins is not None:

@@ -79,8 +79,7 @@ class TAFFETA_PT_solver(bpy.types.Panel):
         for name in (
             "tolerance_shown",
             "collider_detail",
-            "resolve_start",
-            "strict_start",
+            "start",
             "method",
             "backend",
             "cache_folder",

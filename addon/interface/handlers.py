@@ -9,11 +9,11 @@ import bpy
 
 from ..bake import save_as, session
 from ..bake.state import Happening
-from ..cache import checking, status
+from ..cache import checking, crossings, status
 from ..live import display
 from ..live import session as live
 from ..live.state import Occurrence
-from ..scene import keys, modifier, roster, triangulation
+from ..scene import keys, modifier, older_start, roster, triangulation
 from ..scene.gather import cloth_objects
 
 
@@ -21,6 +21,7 @@ from ..scene.gather import cloth_objects
 def _before_load(*_: object) -> None:
     session.close()
     checking.close()
+    crossings.clear()
     live.close()
 
 
@@ -28,6 +29,8 @@ def _before_load(*_: object) -> None:
 def _after_load(*_: object) -> None:
     session.forget()
     live.forget()
+    for scene in bpy.data.scenes:
+        older_start.carry_over(scene)
     status.look(bpy.context.scene)
 
 

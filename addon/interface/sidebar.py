@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import bpy
 
 from ..bake import session
-from ..cache import checking, status
+from ..cache import checking, crossings, status
 from ..cache.status import Held
 from ..scene import roster
 from ..scene.checks import Trouble, troubles
@@ -110,6 +110,30 @@ class TAFFETA_PT_sidebar_checks(ClothSidebarPanel, bpy.types.Panel):
         _draw_frames(layout, context, _caches(present.cloths))
 
 
+class TAFFETA_PT_sidebar_crossings(ClothSidebarPanel, bpy.types.Panel):
+    bl_label = "Crossings"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, shown = self.layout, crossings.current
+        row = layout.row(align=True)
+        row.operator("taffeta.show_crossings", text="Show at Start", icon="VIEWZOOM").what = "START"
+        row.operator("taffeta.show_crossings", text="This Frame").what = "FRAME"
+        if shown is None:
+            return
+        places = shown.found.places
+        row = layout.row(align=True)
+        row.label(text=f"{shown.what}: {sum(place.crossings for place in places) or 'nothing crosses'}")
+        row.operator("taffeta.clear_crossings", text="", icon="X")
+        column = layout.column(align=True)
+        for index, place in enumerate(places[:ROWS_SHOWN]):
+            row = column.row(align=True)
+            row.label(text=str(place))
+            row.operator("taffeta.go_to_crossing", text="", icon="ZOOM_SELECTED").index = index
+            row.operator("taffeta.select_crossing", text="", icon="RESTRICT_SELECT_OFF").index = index
+        _draw_rest(layout, len(places))
+
+
 def _draw_mends(layout: bpy.types.UILayout, context: bpy.types.Context, trouble: Trouble) -> None:
     """Buttons that select what a trouble is about, and that put it right, which has the row's width for its words."""
     row = layout.row(align=True)
@@ -156,5 +180,6 @@ CLASSES = (
     TAFFETA_PT_sidebar_bake,
     TAFFETA_PT_sidebar_cache,
     TAFFETA_PT_sidebar_checks,
+    TAFFETA_PT_sidebar_crossings,
 )
 register, unregister = bpy.utils.register_classes_factory(CLASSES)

@@ -113,11 +113,20 @@ class SceneProperties(bpy.types.PropertyGroup):
         default="AUTO",
         options=UNKEYED,
     )
-    resolve_start: BoolProperty(
-        name="Bring Out of Bodies",
-        description="Cloth that begins inside a body is brought out by the shortest way before the first frame. Off: "
-        "it stays inside until it comes out by itself",
-        default=True,
+    start: EnumProperty(
+        name="Tangled Start",
+        description="What becomes of cloth that begins inside a body, or crosses itself or other cloth",
+        items=(
+            (
+                "RESOLVE",
+                "Untangle",
+                "It is brought out of bodies, of itself and of other cloth before the first frame. What cannot be is "
+                "named, and left alone until it separates",
+            ),
+            ("TOLERATE", "Leave", "What crosses is left alone until it separates by itself"),
+            ("REFUSE", "Refuse", "Nothing is baked where meshes cross when the bake begins"),
+        ),
+        default="RESOLVE",
         options=UNKEYED,
     )
     samples_per_frame: IntProperty(
@@ -153,13 +162,6 @@ class SceneProperties(bpy.types.PropertyGroup):
             ("STILL", "Still", "They stand as in the first frame, and the cloth settles"),
         ),
         default="ANIMATION",
-        options=UNKEYED,
-    )
-    strict_start: BoolProperty(
-        name="Refuse Tangled Start",
-        description="Refuse to bake when meshes intersect where the bake begins, instead of freeing those places "
-        "until they have separated",
-        default=Settings.strict_start,
         options=UNKEYED,
     )
     collider_detail: EnumProperty(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ...gpu_core.scene.fabrics import RESIDUAL_CURVATURE
 from ...gpu_core.scene.scene import Cloth, Collider, Material, Pins, Scene, Settings
+from ...gpu_core.scene.settings import StartPolicy
 from .shapes import Array, Mesh
 
 
@@ -92,7 +93,15 @@ def scene(
 ) -> Scene:
     """resolve: cloth inside of bodies is drawn out. Everything else that is not asked for is what a user gets."""
     gravity = (0.0, 0.0, 0.0 if weightless else -9.81)
-    settings = Settings(1, frames, fps=fps, step_rate=step_rate, gravity=gravity, backend="cpu", resolve_start=resolve)
+    settings = Settings(
+        1,
+        frames,
+        fps=fps,
+        step_rate=step_rate,
+        gravity=gravity,
+        backend="cpu",
+        start="resolve" if resolve else "tolerate",
+    )
     return Scene(tuple(cloths), tuple(colliders), settings)
 
 

@@ -27,6 +27,7 @@ from ..messages import Told
 from ..scene.air import Field, FieldWeights
 from ..scene.differences import without_later
 from ..scene.encounters import Encounter
+from ..scene.older import of_before, of_today
 from ..scene.pins import PinGroup, Pins
 from ..scene.scene import (
     OF_CORDS,
@@ -172,7 +173,10 @@ def load(folder: Path) -> Scene:
     colliders = tuple(_load_collider(folder, i, entry) for i, entry in enumerate(header["colliders"]))
     fields = tuple(_load_field(folder / f"field_{i:03}.npz", entry) for i, entry in enumerate(header.get("fields", [])))
     threads = _load_threads(folder / THREADS) if "threads" in header else None
-    settings, met = restored(Settings, header["settings"]), tuple(map(encounter_of, header.get("encounters", [])))
+    settings, met = (
+        restored(Settings, of_today(header["settings"])),
+        tuple(map(encounter_of, header.get("encounters", []))),
+    )
     scene = Scene(cloths, colliders, settings, keys_of(header), fields, threads, met)
     if digest(scene) != header["digest"]:
         raise JobError(f"The files in {folder} do not belong together", "Export the scene again")
@@ -192,7 +196,8 @@ def digest(scene: Scene | Path) -> str:
 
 def digest_of(content: Mapping[str, Any]) -> str:
     """The digest of the scene that `describe` described so."""
-    settings = {name: value for name, value in without_later(content["settings"]).items() if name != "backend"}
+    older = without_later(of_before(content["settings"]))
+    settings = {name: value for name, value in older.items() if name != "backend"}
     cloths = [_known_before(entry) for entry in content["cloths"]]
     colliders = [{**entry, "name": ""} for entry in content["colliders"]]
     keyed = [content["keys"]] if content.get("keys") else []

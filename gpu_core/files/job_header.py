@@ -9,8 +9,9 @@ from typing import Any, get_args
 import numpy as np
 
 from ..scene.air import FieldWeights
+from ..scene.older import of_today
 from ..scene.scene import Material, Settings
-from ..scene.settings import SolverName, SolverPreset
+from ..scene.settings import SolverName, SolverPreset, StartPolicy
 from ..scene.shape import Shape
 from .job_values import FIELD_ARRAYS, encounter_of, field_of, keys_of, number, place, restored, text, truth, whole
 
@@ -18,7 +19,7 @@ from .job_values import FIELD_ARRAYS, encounter_of, field_of, keys_of, number, p
 def checked(header: Mapping[str, Any]) -> dict[str, Any]:
     """The header. Raises some Exception where a value is of the wrong type."""
     text(header["digest"])
-    _require_settings(restored(Settings, header["settings"]))
+    _require_settings(restored(Settings, of_today(header["settings"])))
     if not isinstance(header["cloths"], list) or not isinstance(header["colliders"], list):
         raise TypeError("no list of objects")
     for entry in header["cloths"]:
@@ -55,7 +56,7 @@ def checked(header: Mapping[str, Any]) -> dict[str, Any]:
 
 def _require_settings(settings: Settings) -> None:
     """Of what `Settings.validate` takes as it is. Raises ValueError."""
-    named = ((settings.solver, SolverName), (settings.preset, SolverPreset))
+    named = ((settings.solver, SolverName), (settings.preset, SolverPreset), (settings.start, StartPolicy))
     if any(name not in get_args(choices) for name, choices in named):
         raise ValueError("a name that nothing has")
     frames = (settings.begins, settings.frame_start, settings.frame_end)

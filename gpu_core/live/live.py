@@ -49,6 +49,7 @@ from ..scene.air import Field
 from ..scene.arrays import Array, IntArray
 from ..scene.mesh import edge_lengths, unique_edges
 from ..scene.scene import Cloth, Collider, Scene, SceneError
+from ..scene.settings import StartPolicy
 from ..simulator import FrameReport, Simulator
 from ..solvers.parameters import NEVER, NdbParameters
 from .events import Advanced, Ready, to_json
@@ -76,10 +77,11 @@ class Live:
     def __init__(self, scene: Scene, backend: Backend) -> None:
         """scene: its first frame counts, and its numbers there. Raises SceneError."""
         scene = keyed.at(scene, scene.settings.begins)
+        start: StartPolicy = "tolerate" if scene.settings.start == "refuse" else scene.settings.start
         self.scene = Scene(
             tuple(_clocked_cloth(cloth) for cloth in scene.cloths),
             tuple(_clocked_collider(collider) for collider in scene.colliders),
-            replace(scene.settings, frame_start=0, frame_end=1, preroll=0, samples_per_frame=1, strict_start=False),
+            replace(scene.settings, frame_start=0, frame_end=1, preroll=0, samples_per_frame=1, start=start),
             fields=tuple(_clocked_field(item) for item in scene.fields),
             threads=scene.threads,
         )

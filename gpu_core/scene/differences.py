@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .air import WEIGHTS
+from .older import of_today
 from .scene import PAINTABLE
 from .settings import MOST_FRAMES
 from .shape import Shape
@@ -46,7 +47,7 @@ NOT_THE_RESULT = frozenset(
 NEWER = ("stretch_damping", "shear_damping", "bend_damping", "stretch_yield", "bend_yield", "velocity_damping")
 #: what caches of older versions do not say
 LATER = {
-    "preroll": 0, "samples_per_frame": 1, "layer": 0, "time_scale": 1.0, "resolve_start": False, "pin_strength": 1.0,
+    "preroll": 0, "samples_per_frame": 1, "layer": 0, "time_scale": 1.0, "pin_strength": 1.0,
     "cord_shrink": 0.0, "seam_stiffness": 1.0, "fold_angle": 0.0, **vars(Shape()), **dict.fromkeys(NEWER, 0.0),
 }  # fmt: skip
 KINDS = {"cloths": "cloth", "colliders": "collider", "fields": "force field"}
@@ -64,7 +65,7 @@ def differences(held: Values, asked: Values) -> list[Difference]:
     """
     first, preroll = asked["settings"]["frame_start"], asked["settings"].get("preroll", 0)
     frames = range(first - preroll, asked["settings"].get("frame_end", first + MOST_FRAMES) + 1)
-    before, after = ({**scene["settings"], "keys": scene.get("keys", {})} for scene in (held, asked))
+    before, after = ({**of_today(scene["settings"]), "keys": scene.get("keys", {})} for scene in (held, asked))
     lines = list(_numbers("Scene", before, after, frames))
     if "threads" in held and "threads" in asked and held["threads"] != asked["threads"]:
         lines.append(Difference("Scene: cloths are sewn to each other otherwise"))

@@ -14,6 +14,7 @@ from .limits import require_number
 SolverName = Literal["ndb", "pd_ipc"]
 SolverPreset = Literal["default", "subspace", "paper"]
 BackendName = Literal["auto", "cpu", "cuda"]
+StartPolicy = Literal["resolve", "tolerate", "refuse"]
 
 MOST_FRAMES = 1048574  #: Blender's own
 MOST_SAMPLES = 64  #: a frame: with those a body that turns once a frame is round within 0.2 %
@@ -32,8 +33,7 @@ class Settings:
     step_rate: float = 192.0  #: solver steps per second of scene time; rounded to whole steps per frame
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: m/s²
     time_scale: float = 1.0  #: seconds that pass for the cloth in a second of the animation
-    strict_start: bool = False  #: refuse a scene that starts with intersections instead of freeing those pairs
-    resolve_start: bool = False  #: bring cloth that begins inside a body out of it; not where that is refused
+    start: StartPolicy = "tolerate"  #: what becomes of crossings at the start
     tolerance: float = 0.2  #: velocity below which a step counts as converged, m/s (docs/theory/ndb.md)
     solver: SolverName = "ndb"
     preset: SolverPreset = "default"

@@ -22,7 +22,7 @@ from taffeta.gpu_core.scene.meetings import Meetings
 from taffeta.gpu_core.scene.scene import Cloth, Collider, Material, Pins, Scene, SceneError, Settings
 from taffeta.gpu_core.sewing import Sewing
 from taffeta.gpu_core.simulator import Simulator
-from taffeta.gpu_core.start import resolved
+from taffeta.gpu_core.untangle import resolved
 from taffeta.tests.gpu_core.small_scene import ball, sewn_tube, sheet
 from taffeta.tests.gpu_core.test_start import shirt_within
 

@@ -17,12 +17,12 @@ from taffeta.gpu_core.check.scene_check import SceneCheck
 from taffeta.gpu_core.scene.encounters import Encounter
 from taffeta.gpu_core.scene.scene import Cloth, Collider, Material, Pins, Scene, Settings
 from taffeta.gpu_core.simulator import Simulator
-from taffeta.gpu_core.start import resolved
+from taffeta.gpu_core.untangle import resolved
 from taffeta.tests.gpu_core.small_scene import sheet
 from taffeta.tests.gpu_core.test_start import closed, tube
 
 cpu = select("cpu")
-SETTINGS = Settings(frame_end=12, step_rate=96, resolve_start=True)
+SETTINGS = Settings(frame_end=12, step_rate=96, start="resolve")
 
 
 def dressed(*radii, layers=None, tilt=0.0):
@@ -117,8 +117,6 @@ def test_what_pins_hold_and_what_is_let_through_stays():
     assert np.array_equal(found.cloths[1].positions[held], outer.positions[held])
     alone = replace(scene, encounters=(Encounter(0, 1, collides=False),))
     assert resolved(alone)[0] is alone
-    strict = replace(scene, settings=replace(SETTINGS, strict_start=True))
-    assert resolved(strict)[0] is strict
 
 
 def test_without_a_body_outside_is_where_the_faces_look():

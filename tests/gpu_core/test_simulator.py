@@ -300,7 +300,7 @@ def test_a_tangled_start_is_reported_freed_and_guarded_once_apart():
     assert reports[-1].tangled == 0
     assert_free_of_intersections(scene, simulator.positions(), 20)
     with pytest.raises(SceneError, match="intersects"):
-        Simulator(replace(scene, settings=replace(scene.settings, strict_start=True)), cpu)
+        Simulator(replace(scene, settings=replace(scene.settings, start="refuse")), cpu)
 
 
 def squeezed_scene():

@@ -17,7 +17,7 @@ from taffeta.gpu_core.start import freed_of_bodies
 from taffeta.tests.gpu_core.small_scene import ball, sheet
 
 cpu = select("cpu")
-SETTINGS = Settings(frame_end=12, step_rate=96, gravity=(0, 0, -9.81), resolve_start=True)
+SETTINGS = Settings(frame_end=12, step_rate=96, gravity=(0, 0, -9.81), start="resolve")
 
 
 def tube(radius, height, around=24, along=9):

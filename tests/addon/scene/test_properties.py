@@ -27,7 +27,7 @@ def test_scene_defaults_are_those_of_the_settings(scene):
     chosen = scene.taffeta
     assert chosen.step_rate == Settings.step_rate
     assert chosen.tolerance == pytest.approx(Settings.tolerance)
-    assert chosen.strict_start == Settings.strict_start
+    assert chosen.start == "RESOLVE"
     assert (chosen.solver, chosen.preset, chosen.backend) == ("NDB", "DEFAULT", "AUTO")
 
 

@@ -260,3 +260,28 @@ def test_a_job_of_format_3_opens_and_keeps_its_digest(tmp_path):
     header["digest"] = "f8fa3c7ecc17ceeb354622f721198140dd0f3419ee9b222c060817b025b91884"
     (tmp_path / "job.json").write_text(json.dumps(header))
     assert equal(load(tmp_path), small_scene(3, 4))
+
+
+@pytest.mark.parametrize(("strict", "resolve", "policy"), [(True, False, "refuse"), (False, True, "resolve")])
+def test_a_job_that_says_of_its_start_what_older_versions_did_opens_with_the_policy(tmp_path, strict, resolve, policy):
+    scene = small_scene(3, 4)
+    scene = replace(scene, settings=replace(scene.settings, start=policy))
+    save(scene, tmp_path)
+    header = json.loads((tmp_path / "job.json").read_text())
+    del header["settings"]["start"]
+    header["settings"] |= {"strict_start": strict, "resolve_start": resolve}
+    (tmp_path / "job.json").write_text(json.dumps(header))
+    assert equal(load(tmp_path), scene)
+    header["settings"]["strict_start"] = "yes"
+    (tmp_path / "job.json").write_text(json.dumps(header))
+    with pytest.raises(JobError, match="damaged"):
+        load(tmp_path)
+
+
+def test_a_policy_that_nothing_has_is_a_damaged_job(tmp_path):
+    save(small_scene(3, 4), tmp_path)
+    header = json.loads((tmp_path / "job.json").read_text())
+    header["settings"]["start"] = "perhaps"
+    (tmp_path / "job.json").write_text(json.dumps(header))
+    with pytest.raises(JobError, match="damaged"):
+        load(tmp_path)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A start in which no cloth goes through itself or through other cloth, as far as that can be had.
+
+The scene is looked at as it is simulated, with its seams closed. What is done there to a tangle is in `untangling`;
+where that helps nothing, everything stays where it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .contact.tangles import Meeting, meetings
+from .layers import in_layers
+from .scene.arrays import Array, IntArray
+from .scene.garments import Garments, garments
+from .scene.meetings import Meetings, Table
+from .scene.mesh import edge_lengths, unique_edges
+from .scene.scene import Scene
+from .scene.seams import rest_lengths
+from .scene_space import of_surface, start_positions, surface_of
+from .sewing import Sewing
+from .start import freed_of_bodies, movable
+from .untangling.fabric import Fabric
+from .untangling.methods import untangle
+from .untangling.rests import laid_side_by_side
+
+PASSES = 2  #: out of cloth may be into a body
+
+
+def resolved(scene: Scene) -> tuple[Scene, list[str]]:
+    """The scene with its cloth outside of bodies, of itself and of other cloth as far as it can be, and what was done,
+    in words."""
+    scene, said = freed_of_bodies(scene)
+    scene, ordered = in_layers(scene, [movable(cloth) for cloth in scene.cloths])
+    said += ordered
+    for _ in range(PASSES):
+        scene, untangled = _untangled(scene)
+        if not untangled:
+            break
+        scene, brought = freed_of_bodies(scene)
+        said += untangled + brought
+        if not brought:
+            break
+    return scene, said
+
+
+def _untangled(scene: Scene) -> tuple[Scene, list[str]]:
+    told = Meetings(scene)
+    parts = garments(told.marked(scene))
+    sewing = Sewing(parts.scene)
+    fabric = _fabric(sewing.scene, (told.of_scene(sewing.scene), told.apart(scene.settings.begins)))
+    before = fabric.crossings()
+    if not len(before.corners):
+        return scene, []
+    cloths = sewing.scene.cloths
+    names = [*(cloth.name for cloth in cloths), *(body.name for body in scene.colliders)]
+    met = meetings(before, names, fabric.places)
+    rest = np.concatenate([cloth.rest_positions for cloth in cloths])
+    left = untangle(fabric, rest, _lengths(sewing.scene, fabric))
+    if left == len(before.corners):
+        return scene, []
+    ends = np.cumsum([len(cloth.positions) for cloth in cloths])
+    places = _apart(parts, sewing, np.split(fabric.places[: ends[-1]], ends[:-1]))
+    moved = zip(scene.cloths, places, strict=True)
+    scene = replace(scene, cloths=tuple(laid_side_by_side(replace(cloth, positions=own)) for cloth, own in moved))
+    return scene, [_in_words(meeting, left) for meeting in met]
+
+
+def _fabric(scene: Scene, let: tuple[IntArray, Table]) -> Fabric:
+    free = np.concatenate([movable(cloth) for cloth in scene.cloths])
+    collides = np.array([*(cloth.self_collision for cloth in scene.cloths), *(True for _ in scene.colliders)])
+    return Fabric(surface_of(scene), start_positions(scene), free, of_surface(scene, "thickness"), collides, let)
+
+
+def _lengths(scene: Scene, fabric: Fabric) -> Array:
+    """(E,) of the fabric's edges at rest, of cords as they lie, m."""
+    lengths = edge_lengths(fabric.places, fabric.edges)
+    lengths[fabric.numbers(unique_edges(fabric.triangles).astype(np.int64))] = rest_lengths(scene.cloths)
+    return lengths
+
+
+def _apart(parts: Garments, sewing: Sewing, places: list[Array]) -> list[Array]:
+    """(N, 3) of each original cloth, from those that are simulated."""
+    return parts.apart(sewing.apart(places))
+
+
+def _in_words(meeting: Meeting, left: int) -> str:
+    done = "It was untangled" if not left else "Some of it was untangled"
+    return f"{meeting.first}: it went through {meeting.second} at the start, in {meeting.where}. {done}"
