@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from ...gpu_core.scene.fabrics import RESIDUAL_CURVATURE
 from ...gpu_core.scene.scene import Cloth, Collider, Material, Pins, Scene, Settings
-from ...gpu_core.scene.settings import StartPolicy
 from .shapes import Array, Mesh
 
 

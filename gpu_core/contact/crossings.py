@@ -55,9 +55,7 @@ class Crossings:
         self.found = found = self._found(here)
         faults = self._faults(found, here, np.asarray(late, np.int64))
         self.proximity.freed = self.backend.array(np.unique(found.keys), np.int64)
-        crossed = meetings(found, self.names, here + self.centre)
-        self.crossed = {f"{first} and {second}" for first, second, _ in crossed}
-        return crossed, faults
+        return self._met(found, here), faults
 
     def part(self, apart: Table, x: Any) -> tuple[list[str], list[str]]:
         """From x (V, 4) on the user lets other parties through each other. What begins to collide while it crosses is
@@ -75,8 +73,14 @@ class Crossings:
         begun = self._let_through(found, before)
         faults = self._faults(found.subset(~begun), here, np.zeros(0, np.int64))
         self.proximity.freed = self.backend.array(np.unique(found.keys), np.int64)
+        self._met(found, here)
         crossed = meetings(found.subset(begun), self.names, here + self.centre)
         return [f"{first} and {second}" for first, second, _ in crossed], faults
+
+    def _met(self, found: Tangles, here: npt.NDArray[np.float64]) -> list[Meeting]:
+        crossed = meetings(found, self.names, here + self.centre)
+        self.crossed = {f"{first} and {second}" for first, second, _ in crossed}
+        return crossed
 
     def _found(self, here: npt.NDArray[np.float64]) -> Tangles:
         """What crosses at positions (V, 3) and is not let through."""

@@ -173,10 +173,8 @@ def load(folder: Path) -> Scene:
     colliders = tuple(_load_collider(folder, i, entry) for i, entry in enumerate(header["colliders"]))
     fields = tuple(_load_field(folder / f"field_{i:03}.npz", entry) for i, entry in enumerate(header.get("fields", [])))
     threads = _load_threads(folder / THREADS) if "threads" in header else None
-    settings, met = (
-        restored(Settings, of_today(header["settings"])),
-        tuple(map(encounter_of, header.get("encounters", []))),
-    )
+    settings = restored(Settings, of_today(header["settings"]))
+    met = tuple(map(encounter_of, header.get("encounters", [])))
     scene = Scene(cloths, colliders, settings, keys_of(header), fields, threads, met)
     if digest(scene) != header["digest"]:
         raise JobError(f"The files in {folder} do not belong together", "Export the scene again")

@@ -29,8 +29,8 @@ class Fabric:
         let: tuple[IntArray, Table] | None = None, spare: float = 0.1,
     ) -> None:  # fmt: skip
         """places: (V, 3). free: (N,) what may move. thickness: (V,) m; two sheets keep half of each between them, and
-        `spare` of that besides. collides: (objects,) whether each does with itself. let: the party of each vertex (V,), and
-        which parties (P, P) the user lets through each other; None = none."""
+        `spare` of that besides. collides: (objects,) whether each does with itself. let: the party of each vertex (V,),
+        and which parties (P, P) the user lets through each other; None = none."""
         self.surface, self.gap, self.spare, self._collides = surface, 0.5 * thickness, spare, collides
         self._let = let
         self._places = places.copy()
