@@ -164,7 +164,7 @@ def _crossings(frame: int, bodies: Sequence[Body], drawn: Sequence[Drawn], cloth
 
 
 def _exceptions(bodies: Sequence[Body], drawn: Sequence[Drawn], cloths: int) -> Exceptions:
-    """What the user lets through of these meshes, of which the first are cloth. Dense ones meet what their cloth does."""
+    """What the user lets through of these meshes, first of cloth. A dense one meets what its cloth does."""
     items, others = [dense_mesh.light_of(body.item) or body.item for body in bodies[:cloths]], bodies[cloths:]
     met = encounters.chosen(bpy.context.scene, items, others)
     scene = Scene(
