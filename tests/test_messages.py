@@ -36,8 +36,12 @@ PASSED_ON = {
     ("addon/interface/bake_operators.py", "_start"),
     ("addon/interface/bake_operators.py", "execute"),
     ("addon/interface/bake_panels.py", "draw_bake"),
+    ("addon/interface/cage_operators.py", "execute"),
     ("addon/interface/check_operator.py", "_tell"),
     ("addon/interface/check_operator.py", "judge_drawn"),
+    ("addon/interface/crossings_operators.py", "execute"),
+    ("addon/interface/dense_operators.py", "execute"),  # `dense.obstacle`
+    ("addon/interface/encounter_panel.py", "_draw"),  # `encounters.fault`
     ("addon/interface/finalise_operators.py", "execute"),
     ("addon/interface/gpu_preferences.py", "execute"),
     ("addon/interface/live_operators.py", "_finish"),

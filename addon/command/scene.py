@@ -141,7 +141,7 @@ def sample(options: Namespace, report: Report) -> None:
     try:
         samples.build(options.name, options.vertices)
     except samples.NotFetchedError as error:
-        raise CommandError(Exit.BAD_SCENE, str(error)) from error
+        raise CommandError(Exit.BAD_SCENE, f"The sample cannot be built: {error}") from error
     report.values["vertices"] = {item.name: len(item.data.vertices) for item in cloth_objects(bpy.context.scene)}
     save(options.out.resolve(), report)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 from bpy.props import EnumProperty, FloatProperty, IntProperty
 
+from ...gpu_core.messages import coded
 from ...gpu_core.scene.scene import SceneError
 from ..scene import cage
 from .greyed import Greyed, busy
@@ -62,7 +63,7 @@ class TAFFETA_OT_make_cage(Greyed):
         try:
             made = cage.make(body, self.voxels, self.offset, self.kind == "SOFT")
         except SceneError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, coded(str(error)))
             return {"CANCELLED"}
         for item in context.selected_objects:
             item.select_set(False)

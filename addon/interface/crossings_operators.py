@@ -7,6 +7,7 @@ import bpy
 from bpy.props import EnumProperty, IntProperty
 
 from ...gpu_core.files.disk import DiskError
+from ...gpu_core.messages import coded
 from ...gpu_core.scene.scene import SceneError
 from ..cache import crossings
 from ..live import session as live
@@ -53,10 +54,10 @@ class TAFFETA_OT_show_crossings(Greyed):
         try:
             shown = look(context)
         except (SceneError, DiskError) as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, coded(str(error)))
             return {"CANCELLED"}
         for place in shown.found.places:
-            self.report({"WARNING"}, str(place))
+            self.report({"WARNING"}, coded(f"{shown.what}: {place}. The list in the sidebar leads there"))
         if not shown.found.places:
             self.report({"INFO"}, f"{shown.what}: nothing crosses")
         _redraw(context)
@@ -87,7 +88,7 @@ class OnPlace(Greyed):
     def execute(self, context: bpy.types.Context) -> set[str]:
         shown = crossings.current
         if shown is None or self.index >= len(shown.found.places):
-            self.report({"WARNING"}, "There is no such place")
+            self.report({"WARNING"}, coded("There is no such place"))
             return {"CANCELLED"}
         return self._act(context)
 
@@ -103,7 +104,7 @@ class TAFFETA_OT_go_to_crossing(OnPlace):
 
     def _act(self, context: bpy.types.Context) -> set[str]:
         if context.region_data is None:
-            self.report({"WARNING"}, "Call this in a 3D viewport")
+            self.report({"WARNING"}, coded("Call this in a 3D viewport"))
             return {"CANCELLED"}
         crossings.look_at(context.region_data, self.index, NEAR)
         return {"FINISHED"}

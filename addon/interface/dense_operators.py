@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 from bpy.props import BoolProperty, IntProperty
 
+from ...gpu_core.messages import coded
 from ...gpu_core.scene.scene import SceneError
 from ..live import session as live
 from ..scene import dense, light_mesh
@@ -67,14 +68,14 @@ class TAFFETA_OT_bind_dense(Greyed):
             try:
                 bound = dense.bind(context, item, cloth, self.as_shown)
             except SceneError as error:
-                self.report({"ERROR"}, str(error))
+                self.report({"ERROR"}, coded(str(error)))
                 return {"FINISHED"} if said else {"CANCELLED"}
             if self.hide_light:
                 dense.hide_light(cloth, True)
             said.append(_in_words(context, item, cloth, bound))
             if bound.inexact:
                 text = f"{item.name}: {bound.inexact} vertices lie too far off {cloth.name} to be held exactly"
-                self.report({"WARNING"}, text)
+                self.report({"WARNING"}, coded(text))
         self.report({"INFO"}, "; ".join(said))
         return {"FINISHED"}
 
@@ -99,7 +100,7 @@ class TAFFETA_OT_unbind_dense(Greyed):
         for item in _bound(context):
             cloth, problem = dense.light_of(item), dense.obstacle(item)
             if problem:
-                self.report({"ERROR"}, f"{item.name}: {problem}")
+                self.report({"ERROR"}, coded(f"{item.name}: {problem}"))
                 return {"CANCELLED"}
             dense.unbind(item)
             if cloth is not None and not dense.followers(list(context.scene.objects), cloth):
@@ -136,7 +137,7 @@ class TAFFETA_OT_make_light(Greyed):
             light = light_mesh.make(context, item, self.vertices)
             bound = dense.bind(context, item, light)
         except SceneError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, coded(str(error)))
             return {"CANCELLED"}
         dense.hide_light(light, True)
         for other in context.selected_objects:

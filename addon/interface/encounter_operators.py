@@ -6,6 +6,7 @@ from __future__ import annotations
 import bpy
 from bpy.props import IntProperty
 
+from ...gpu_core.messages import coded
 from ..scene import keyed
 from .greyed import Greyed, no_cloth
 
@@ -48,7 +49,7 @@ class TAFFETA_OT_encounter_remove(Greyed):
     def execute(self, context: bpy.types.Context) -> set[str]:
         scene, chosen = context.scene, context.scene.taffeta
         if self.index >= len(chosen.encounters):
-            self.report({"ERROR"}, f"{scene.name}: there are {len(chosen.encounters)} exceptions")
+            self.report({"ERROR"}, coded(f"{scene.name}: there are {len(chosen.encounters)} exceptions"))
             return {"CANCELLED"}
         chosen.encounters.remove(self.index)
         keyed.renumber(scene, "taffeta.encounters", self.index)

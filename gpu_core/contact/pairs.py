@@ -101,8 +101,8 @@ class Proximity:
         self.thicken(thickness)
         self.detections = 0
         self.freed = backend.array([], np.int64)  #: keys of tangled pairs, which are left alone
-        self._let: Any = None  #: (V,) bool, see `let`
-        self._of_body = backend.array(np.arange(surface.vertices) >= surface.cloth_vertices, bool)
+        self._let: tuple[Any, Any] | None = None  #: (V,) bool, see `let`; (V,) bool, of bodies
+        self._cloth_vertices = surface.cloth_vertices
         self._free, self._any_free = backend.xp.zeros(surface.vertices, backend.xp.int32), False
         self._at_rest = backend.xp.zeros(surface.vertices, backend.xp.float32)
         self._stray = self._at_rest
@@ -122,9 +122,10 @@ class Proximity:
         """From the next motion on, bodies do not keep these cloth vertices (K,) out, and what hangs on them."""
         self._let = None
         if len(vertices):
-            chosen = np.zeros(len(self._of_body), bool)
+            chosen = np.zeros(len(self._thickness), bool)
             chosen[vertices] = True
-            self._let = self.backend.array(chosen, bool)
+            of_body = np.arange(len(chosen)) >= self._cloth_vertices
+            self._let = self.backend.array(chosen, bool), self.backend.array(of_body, bool)
 
     def part(self, apart: Table) -> None:
         """Which parties (P, P) do not collide, from the next motion on."""
@@ -163,7 +164,8 @@ class Proximity:
             kept = kept[~xp.isin(pair_key(found.feature[kept, 0], found.feature[kept, 1]), self.freed)]
         if self._let is not None:
             corner = found.corner[kept]
-            kept = kept[~(self._let[corner].any(axis=1) & self._of_body[corner].any(axis=1))]
+            chosen, of_body = self._let
+            kept = kept[~(chosen[corner].any(axis=1) & of_body[corner].any(axis=1))]
         return self._thick(found, kept)
 
     def _flagged(self, kernel: str, count: int, flag: str, **arguments: Any) -> Any:
