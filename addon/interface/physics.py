@@ -199,8 +199,10 @@ class TAFFETA_PT_collisions(ClothPanel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout, item = property_column(self), context.object
         cloth = item.taffeta.cloth
-        for name in ("thickness_shown", "friction", "layer", "collision_collection", "left_out_of_bodies_group"):
+        for name in ("thickness_shown", "friction", "layer"):
             layout.prop(cloth, name)
+        layout.prop(cloth, "collision_collection", text="Collection")
+        layout.prop(cloth, "left_out_of_bodies_group")
         layout.prop(cloth, "self_collision")
         column = layout.column()
         column.active = cloth.self_collision

@@ -36,12 +36,12 @@ def properties() -> dict[str, bpy.props._PropertyDeferred]:
             options=UNKEYED,
         ),
         "left_out_of_bodies_group": field(
-            "Left Out of Bodies",
+            "Ignores Bodies",
             "Vertices of this group, or with this float attribute, pass through bodies where the weight is at least a "
             "half",
         ),
         "left_out_of_itself_group": field(
-            "Left Out of Itself",
+            "Ignores Itself",
             "Vertices of this group, or with this float attribute, pass through their own cloth where the weight is at "
             "least a half",
         ),

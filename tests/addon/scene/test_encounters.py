@@ -160,7 +160,7 @@ def test_groups_and_attributes_leave_vertices_out(dressed):
     assert second.left_out_of_bodies is None
     item.taffeta.cloth.left_out_of_bodies_group = "Gone"
     assert any(t.mend == "LEFT_OUT" for t in troubles(dressed, members(dressed)))
-    with pytest.raises(SceneError, match="no vertex group or attribute “Gone” for its “Left Out of Bodies”"):
+    with pytest.raises(SceneError, match="no vertex group or attribute “Gone” for its “Ignores Bodies”"):
         read()
     mend(dressed, "Sheet 0", "LEFT_OUT")
     assert item.taffeta.cloth.left_out_of_bodies_group == ""
