@@ -222,18 +222,17 @@ class Simulator:
             if report is not None:
                 self._say_released(report, sorted(self.crossings.crossed - before))
             x = np.asarray(self.backend.host(self._state.x)[:, :3], np.float64)
-            if (
-                self.scene.settings.start == "resolve" and self.solver.can_halve
-            ):  # a constant matrix has no room for springs
+            if self.scene.settings.start == "resolve" and self.solver.can_halve:
                 crossings, thickness = self.crossings, self.space.moment(self.frame).thickness
                 engulfed.renew(x, crossings.found, thickness, crossings.party, crossings.apart)
                 self._let()
         return faults
 
     def _let(self) -> None:
-        """Bodies do not touch what is inside of them; springs draw it out."""
-        self.solver.proximity.let(self._engulfed.vertices)
-        self._pull()
+        """Bodies do not touch what is inside of them; springs draw it out. A constant matrix has no room for those."""
+        if self.solver.can_halve:
+            self.solver.proximity.let(self._engulfed.vertices)
+            self._pull()
 
     def _pull(self) -> None:
         """The springs of the hand and of cloth that is drawn out of bodies, for steps of every length."""
@@ -254,9 +253,9 @@ class Simulator:
         """Go on with the hard pins of this moment, where they are others: what is let go keeps its velocity."""
         if self.space.moment(frame).held == self._held:
             return
-        state, freed, apart = self.solver.to_host(self._state), self.solver.proximity.freed, self.crossings.apart
+        state, freed, before = self.solver.to_host(self._state), self.solver.proximity.freed, self.crossings
         self._build(self.space.centre, frame)
-        self.crossings.apart = apart
+        self.crossings.apart, self.crossings.crossed = before.apart, before.crossed
         self._state = self.solver.from_host(
             state, self.solver.initial_state(*(self.backend.array(state[name]) for name in ("x", "velocity")))
         )
@@ -286,7 +285,7 @@ class Simulator:
         if (done == sewing.done).all():
             return []
         self._weld(done)
-        return self._draw_out()
+        return self.crossings.renew(self._state.x, self._engulfed.vertices)[1] + self._draw_out()
 
     def _weld(self, done: npt.NDArray[np.bool_]) -> None:
         """Go on with the scene in which these threads are closed: the same places and velocities, nothing else. The
@@ -296,9 +295,10 @@ class Simulator:
         x, velocity = x.astype(np.float64), velocity.astype(np.float64)
         before = [sewing.apart(self.space.cloths(values)) for values in (x[:count], velocity)]
         before[0] = sewing.eased(before[0], done)
-        inside = sewing.one_of_each()[self._engulfed.vertices]
+        inside, crossed = sewing.one_of_each()[self._engulfed.vertices], self.crossings.crossed
         sewing.weld(done)
         self._build(self.space.centre, self.frame)
+        self.crossings.crossed = crossed
         self._engulfed = Engulfed(self.space)
         self._engulfed.vertices = sewing.number(inside)
         places, speeds = (np.concatenate(sewing.joined(values)) for values in before)
