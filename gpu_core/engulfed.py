@@ -4,7 +4,8 @@
 Where bodies come to meet, or one folds until it passes through itself, there is no state without a crossing: a body
 arrives even so, and cloth is in it. Contact would keep in for ever what it should keep out. So bodies do not touch the
 vertices inside, cloth keeps out of cloth as ever, and springs draw them to the nearest place outside, which goes along
-with the body: as soon as the fold opens, it is free. A vertex that is out is kept out.
+with the body: as soon as the fold opens, it is free. A vertex that is out is kept out; where a body pierces the faces
+between such vertices, they are drawn farther out, a little a frame.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from .scene_space import SceneSpace
 
 PASSES = 8  #: out of one part of a body may be into another
 SPARE = 0.1  #: of the thickness, beyond which they are drawn
+PUSH = 0.5  #: of a mean edge, that what is pierced is drawn on from where it is
+Bodies = list[tuple[slice, Body, npt.NDArray[np.bool_]]]  #: which vertices, as they stand, (V,) who meets them
 
 
 class Engulfed:
@@ -27,6 +30,8 @@ class Engulfed:
 
     def __init__(self, space: SceneSpace) -> None:
         self.vertices: IntArray = np.zeros(0, np.int32)  #: (K,)
+        #: (P,) outside, but of an edge or triangle that a body pierces: they are drawn farther out
+        self.pierced: IntArray = np.zeros(0, np.int32)
         self._space, surface = space, space.surface
         row, start = space.cloth_vertices, np.asarray(space.start()[:, :3], np.float64)
         self._bodies: list[tuple[slice, Body]] = []  #: which vertices, and how they began
@@ -43,7 +48,9 @@ class Engulfed:
         thickness: (V,) ξ, m. party: (V,). apart: (P, P) which parties the user lets through each other now.
         """
         bodies = [(rows, body.moved(x[rows]), ~apart[party, party[rows.start]]) for rows, body in self._bodies]
-        self.vertices = vertices = self._inside(x, found, bodies)
+        self.vertices = self._inside(x, found, bodies)
+        self.pierced = self._pierced(found)
+        vertices = self.drawn
         self._outside = []
         place = x[vertices].copy()
         of, triangle = np.full(len(vertices), -1), np.zeros(len(vertices), np.int64)
@@ -58,6 +65,7 @@ class Engulfed:
                     of[deep], moved = number, True
             if not moved:
                 break
+        self._push(x, place, of, triangle, bodies)
         for number, (rows, body, _) in enumerate(bodies):
             own = np.flatnonzero(of == number)
             corners = body.corners[triangle[own]]
@@ -65,9 +73,14 @@ class Engulfed:
             weights = weights_in_triangles(place[own] - height[:, None] * body.normal[triangle[own]], corners)
             self._outside.append((own, body.triangles[triangle[own]] + rows.start, np.column_stack([weights, height])))
 
+    @property
+    def drawn(self) -> IntArray:
+        """(D,) what is inside, and what is pierced."""
+        return np.concatenate([self.vertices, self.pierced])
+
     def outside(self, x: Array) -> Array:
-        """(K, 3) where they are drawn when bodies are as in x (V, 3), m."""
-        result = np.zeros((len(self.vertices), 3))
+        """(D, 3) where they are drawn when bodies are as in x (V, 3), m."""
+        result = np.zeros((len(self.drawn), 3))
         for own, triangles, weights in self._outside:
             a, b, c = (x[triangles[:, k]] for k in range(3))
             normal = np.cross(b - a, c - a)
@@ -76,7 +89,30 @@ class Engulfed:
             result[own] = u * a + v * b + w * c + height * normal
         return result
 
-    def _inside(self, x: Array, found: Tangles, bodies: list[tuple[slice, Body, npt.NDArray[np.bool_]]]) -> IntArray:
+    def _pierced(self, found: Tangles) -> IntArray:
+        count = self._space.cloth_vertices
+        corners = np.unique(found.corners[(found.corners >= count).any(axis=1)])
+        return np.setdiff1d(corners[corners < count], self.vertices).astype(np.int32)
+
+    def _push(
+        self, x: Array, place: Array, of: npt.NDArray[np.int64], triangle: npt.NDArray[np.int64], bodies: Bodies
+    ) -> None:
+        """Where the pierced are drawn: from the nearest surface that they meet, a share of an edge beyond where they
+        are. The arguments that `renew` has made for the inside ones are completed."""
+        least = np.full(len(place), np.inf)
+        first = len(self.vertices)
+        own = self.pierced
+        for number, (_, body, met) in enumerate(bodies):
+            surface, nearest = body.nearest_triangles(x[own])
+            away = x[own] - surface
+            distance = np.where(met[own], np.linalg.norm(away, axis=1), np.inf)
+            closer = np.flatnonzero(distance < least[first:])
+            rows = first + closer
+            least[rows], of[rows], triangle[rows] = distance[closer], number, nearest[closer]
+            push = PUSH * self._space.edge * body.normal[nearest[closer]]
+            place[rows] = x[own[closer]] + push
+
+    def _inside(self, x: Array, found: Tangles, bodies: Bodies) -> IntArray:
         """Those of what crosses bodies, and of all that hangs on them, that are inside."""
         count = self._space.cloth_vertices
         crossed = (found.corners >= count).any(axis=1)

@@ -237,7 +237,7 @@ class Simulator:
     def _pull(self) -> None:
         """The springs of the hand and of cloth that is drawn out of bodies, for steps of every length."""
         stiffness = np.zeros(self.space.cloth_vertices)
-        stiffness[self._engulfed.vertices] = DRAWN * self.solver.soft[self._engulfed.vertices]
+        stiffness[self._engulfed.drawn] = DRAWN * self.solver.soft[self._engulfed.drawn]
         if self._pulled is not None:
             stiffness[self._pulled[1]] = self._pulled[0][self._pulled[1]]
         for solver in (self.solver, *self._halved):
@@ -327,14 +327,14 @@ class Simulator:
         """The solver for steps of h / 2^halvings."""
         while len(self._halved) < halvings:
             self._halved.append((self._halved[-1] if self._halved else self.solver).halved())
-            if self._pulled is not None or len(self._engulfed.vertices):
+            if self._pulled is not None or len(self._engulfed.drawn):
                 self._pull()
         return self._halved[halvings - 1] if halvings else self.solver
 
     def _target(self, frame: float, solver: Solver) -> Any:
         """(V, 4) where hard pins and colliders are at `frame`; tells the solver of soft pins, pulls and seams."""
         goal, pinned = self.space.goal(frame), self.space.pinned()
-        solver.hold(self._engulfed.vertices, self._engulfed.outside(np.asarray(goal[:, :3], np.float64)))
+        solver.hold(self._engulfed.drawn, self._engulfed.outside(np.asarray(goal[:, :3], np.float64)))
         if self._pulled is not None:
             solver.hold(self._pulled[1], self.space.local(self._pulled[2]))
         solver.hold(pinned, goal[pinned, :3])

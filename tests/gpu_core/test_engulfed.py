@@ -83,3 +83,21 @@ def test_nothing_is_drawn_where_that_is_off(legs):
     while not simulator.crossings.count:
         simulator.advance_frame()
     assert not len(simulator._engulfed.vertices)
+
+
+def test_edges_that_a_body_pierces_are_drawn_on_though_no_vertex_is_inside():
+    """A ball that is smaller than the faces of the sheet, and a little above it."""
+    points, triangles = sheet(4, 0.6)
+    points -= points.mean(axis=0)
+    body, faces = sphere(0.04)
+    cloths = (Cloth("Sheet", triangles, points, points, Material()),)
+    scene = Scene(cloths, (Collider("Ball", faces, (body + [0.01, 0.0, 0.01])[None]),), Settings()).validate()
+    space, meetings = SceneSpace(scene), Meetings(scene)
+    x, engulfed = space.start()[:, :3].astype(np.float64), Engulfed(space)
+    found, thickness = tangles(x, space.surface), of_surface(scene, "thickness")
+    engulfed.renew(x, found, thickness, meetings.of_scene(scene), meetings.apart(1))
+    assert not len(engulfed.vertices)
+    assert len(engulfed.pierced)
+    assert (engulfed.drawn == engulfed.pierced).all()
+    ways = engulfed.outside(x) - x[engulfed.pierced]
+    assert np.allclose(np.linalg.norm(ways, axis=1), 0.5 * space.edge)

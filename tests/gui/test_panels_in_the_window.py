@@ -149,7 +149,7 @@ def cut(cloth: Drape, seen: Callable[..., Seen], blenders: dict[str, Seen]) -> C
 
 
 def test_a_text_that_is_cut_is_seen(cloth, seen):
-    cloth.window.do("bpy.context.object.name = 'The outer cloth of the second sleeve, for the wide shots'")
+    cloth.window.do("bpy.data.objects['Cloth'].name = 'The outer cloth of the second sleeve, for the wide shots'")
     assert seen(SIDEBAR)
 
 
