@@ -18,7 +18,7 @@ from taffeta.benchmarks.stress.scenes import SCENES
 
 VERTICES = 150
 RUBBING = ("twist", "funnel", "bullet", "teapot_pile", "teleport", "slivers")  #: run with yarns that rub, too
-SIZES = {"forty_layers": 240, "teapot_pile": 200, "graded": 120, "slivers": 200, "tiny": 80, "twist": 110, "elbow": 200}
+SIZES = {"forty_layers": 240, "teapot_pile": 200, "graded": 120, "slivers": 200, "tiny": 80, "twist": 110}
 
 
 @pytest.mark.parametrize(("name", "rubs"), [*((name, False) for name in SCENES), *((name, True) for name in RUBBING)])
