@@ -85,15 +85,13 @@ class OnPlace(Greyed):
     def obstacle(cls, context: bpy.types.Context) -> str:
         return "" if crossings.current is not None else "No crossings are shown"
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def is_there(self) -> bool:
+        """Whether the list has this place; says so where it has not."""
         shown = crossings.current
-        if shown is None or self.index >= len(shown.found.places):
+        found = shown is not None and self.index < len(shown.found.places)
+        if not found:
             self.report({"WARNING"}, coded("There is no such place"))
-            return {"CANCELLED"}
-        return self._act(context)
-
-    def _act(self, context: bpy.types.Context) -> set[str]:
-        raise NotImplementedError
+        return found
 
 
 class TAFFETA_OT_go_to_crossing(OnPlace):
@@ -102,7 +100,9 @@ class TAFFETA_OT_go_to_crossing(OnPlace):
     bl_description = "Turn the view to this place"
     bl_options = {"INTERNAL"}
 
-    def _act(self, context: bpy.types.Context) -> set[str]:
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        if not self.is_there():
+            return {"CANCELLED"}
         if context.region_data is None:
             self.report({"WARNING"}, coded("Call this in a 3D viewport"))
             return {"CANCELLED"}
@@ -119,7 +119,9 @@ class TAFFETA_OT_select_crossing(OnPlace):
     def obstacle(cls, context: bpy.types.Context) -> str:
         return super().obstacle(context) or ("" if context.mode.startswith("EDIT") else busy(context))
 
-    def _act(self, context: bpy.types.Context) -> set[str]:
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        if not self.is_there():
+            return {"CANCELLED"}
         for name in crossings.select(context, self.index):
             self.report({"INFO"}, f"{name}: its own mesh has other vertices than what crosses, so none are selected")
         return {"FINISHED"}
