@@ -49,26 +49,32 @@ class Cuts:
 
 
 class _Folds:
-    """Which quads were drawn both ways, and how n-gons were cut."""
+    """Which quads were drawn both ways, and how n-gons were cut, in the order in which the frames show it: so a longer
+    range only adds triangles at the end, and a bake can go on into it."""
 
     def __init__(self, mesh: bpy.types.Mesh) -> None:
         sizes, corners = mesh_arrays.faces(mesh)
         self._quads = corners[np.repeat(sizes == 4, sizes)].reshape(-1, 4)
         self._seen = np.zeros((2, len(self._quads)), bool)  # cut along the first diagonal, along the other one
         self._has_ngons = bool((sizes > 4).any())
-        self._cut: dict[tuple[int, ...], list[int]] = {}
+        self._cut: set[tuple[int, ...]] = set()
+        self._found: list[IntArray] = []
 
     def see(self, mesh: bpy.types.Mesh, points: FloatArray) -> None:
+        before = self._seen.all(axis=0)
         for start in range(0, len(self._quads), AT_ONCE):
             part = slice(start, start + AT_ONCE)
             fold = mesh_arrays.quad_folds(points[self._quads[part]])
             self._seen[0, part] |= fold < NEAR
             self._seen[1, part] |= fold > -NEAR
+        both = self._quads[self._seen.all(axis=0) & ~before]
+        self._found += [both[:, FIRST].reshape(-1, 3), both[:, OTHER].reshape(-1, 3)]
         if self._has_ngons:
-            for corners in mesh_arrays.triangles(mesh).tolist():
-                self._cut.setdefault(tuple(sorted(corners)), corners)
+            new = [
+                corners for corners in mesh_arrays.triangles(mesh).tolist() if tuple(sorted(corners)) not in self._cut
+            ]
+            self._cut.update(tuple(sorted(corners)) for corners in new)
+            self._found.append(np.array(new, np.int32).reshape(-1, 3))
 
     def triangles(self) -> IntArray:
-        both = self._quads[self._seen.all(axis=0)]
-        cut = np.array(list(self._cut.values()), np.int32).reshape(-1, 3)
-        return np.concatenate([both[:, FIRST].reshape(-1, 3), both[:, OTHER].reshape(-1, 3), cut])
+        return np.concatenate(self._found)
