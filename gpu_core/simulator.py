@@ -57,6 +57,7 @@ class FrameReport:
     detections: int = 0  #: broad phases
     contacts: int = 0  #: active pairs at the end
     unfinished_steps: int = 0  #: steps that ran out of iterations
+    given_up_steps: int = 0  #: of them, those that the budget of the frame ended
     halved_steps: int = 0  #: steps taken in two halves: for a collider to arrive, a limit to hold, energy not to rise
     late_steps: int = 0  #: steps at whose end a collider or hard pin had not reached its pose
     strained_steps: int = 0  #: steps that end with cloth stretched beyond its strain limit
@@ -189,6 +190,7 @@ class Simulator:
         self._part(frame, report)
         solver = self._solver_of(halvings)
         solver.renew(self.space.moment(frame))
+        solver.allow(self._allowed(report))
         halvable = solver.can_halve and halvings < HALVINGS
         done: StepReport | None = None
         try:
@@ -207,6 +209,15 @@ class Simulator:
             return
         self._state = state
         self._count(report, done)
+
+    def _allowed(self, report: FrameReport) -> int | None:
+        """Linear solves for the next step of a frame: an even share of what is left of its budget. What crosses is
+        brought apart whatever it takes: less leaves it crossing for longer."""
+        settings = self.scene.settings
+        if not settings.frame_budget or self.crossings.count:
+            return None
+        left = max(settings.frame_budget - report.iterations, 0)
+        return left // max(settings.steps_per_frame - report.steps, 1)
 
     def _has_room(self) -> bool:
         """Whether it may be for the length of a step that it fails: not once something has been released and steps of
@@ -311,6 +322,7 @@ class Simulator:
         report.steps += 1
         self._done = done
         report.unfinished_steps += not done.converged
+        report.given_up_steps += done.given_up
         report.strained_steps += done.strained
         report.heated_steps += done.heated
         if not done.arrived:
@@ -381,7 +393,7 @@ def _halves_may_help(done: StepReport, report: FrameReport, halvings: int) -> bo
     Not in a frame in which that has not helped before: there is no room. But what is late gets its halves even where
     only strain or energy was left: if it stays late, what is in its way is released.
     """
-    if report.late_steps:
+    if report.late_steps or done.given_up:
         return False
     if not done.arrived:
         return True
