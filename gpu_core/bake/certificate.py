@@ -36,6 +36,7 @@ class Certificate:
     heated_steps: int = 0  #: steps that gave cloth which nothing holds more energy than it had
     released: tuple[str, ...] = ()  #: colliders and pins that had no room, and objects that cross since
     begun: tuple[str, ...] = ()  #: objects that crossed when they began to collide
+    untangled: tuple[str, ...] = ()  #: objects that crossed for long, and were brought apart at the frame's end
     let_through: int = 0  #: crossings in the frame on disk that the user's exceptions let through
     faults: tuple[str, ...] = ()  #: objects that cross although nothing was released there
     drawn: int | None = None  #: the same of the meshes that Blender draws, as they render; None = not checked
@@ -61,6 +62,8 @@ class Certificate:
             texts.append(f"no room between {', '.join(self.released)}")
         if self.begun:
             texts.append(f"crossing when they began to collide: {', '.join(self.begun)}")
+        if self.untangled:
+            texts.append(f"brought apart by untangling: {', '.join(self.untangled)}")
         if unsolved := self.unfinished_steps - self.given_up_steps:
             texts.append(f"{unsolved} of {self.steps} steps not solved to the tolerance")
         if self.given_up_steps:
@@ -103,6 +106,7 @@ def certificate(report: Mapping[str, Any], check: Mapping[str, Any]) -> Certific
         released=tuple(report.get("released", ())),
         faults=tuple(report.get("faults", ())),
         begun=tuple(report.get("begun", ())),
+        untangled=tuple(report.get("untangled", ())),
         let_through=check.get("let_through", 0),
         tangled=report.get("tangled", 0),
         preroll=report.get("preroll", {}),
@@ -128,6 +132,7 @@ def summary(certificates: Iterable[Certificate]) -> str:
     for word, count in (
         ("released pairs", sum(bool(entry.released) for entry in every)),
         ("crossings where objects began to collide", sum(bool(entry.begun) for entry in every)),
+        ("objects brought apart by untangling", sum(bool(entry.untangled) for entry in every)),
         ("crossings that exceptions let through", sum(bool(entry.let_through) for entry in every)),
         ("faults", sum(bool(entry.faults) for entry in every)),
         ("unfinished steps", sum(bool(entry.unfinished_steps) for entry in every)),
