@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -20,6 +21,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...gpu_core.files import json_lines
+from ...gpu_core.files.folder import REPORTS
 from ...sample_blends import FETCHED, NAMES, small
 from ...sample_blends.demo import taffeta
 from ..speed.results import ROOT, commit
@@ -81,6 +84,7 @@ def made(order: Order, folder: Path) -> Row:
     try:
         _make(row, folder)
     except SceneError as error:
+        (folder / BEGUN).unlink(missing_ok=True)  # the next one begins anew
         if str(error).startswith(CANNOT):
             row.left_out = str(error)
         else:
@@ -93,29 +97,29 @@ def made(order: Order, folder: Path) -> Row:
 def _make(row: Row, folder: Path) -> None:
     order = row.order
     source, baked, cache = folder / "sample.blend", folder / f"{order.scene}.blend", folder / "cache"
-    begun = folder / BEGUN
-    resume = cache.exists() and _is(order, begun)
-    if not resume:
-        folder.mkdir(parents=True, exist_ok=True)
-        sample = _answer("sample", order.scene, "--vertices", str(order.vertices), "--out", str(source))
-        row.vertices = sum(sample["vertices"].values())
-        begun.write_text(json.dumps({"order": asdict(order), "vertices": row.vertices}), encoding="utf-8")
-    row.vertices = json.loads(begun.read_text(encoding="utf-8"))["vertices"]
-    _add_bake(row, _answer(
-        "bake", str(source), "--backend", order.backend, "--cache", str(cache), "--save-blend", str(baked),
-        *(("--frames", order.frames) if order.frames else ()), *(("--resume",) if resume else ()),
-    ))  # fmt: skip
-    _add_check(row, _answer("check", str(baked)), baked)
-    picture = folder / f"{order.scene}.png"
-    _python("taffeta.sample_blends.render", str(baked), str(picture), "--percentage", str(order.percentage),
-            *(("--frame", order.frames.split(":")[1]) if order.frames else ()))  # fmt: skip
-    row.picture = picture.name
-
-
-def _add_bake(row: Row, bake: dict[str, Any]) -> None:
-    row.frames, reports = bake["frames_done"], bake["reports"]
-    row.seconds_per_frame = bake["seconds_per_frame"] or 0.0
-    row.slowest_frame = max((report["seconds"] for report in reports), default=0.0)
+    begun = _read(order, folder / BEGUN)
+    if begun is None:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        begun = {"order": asdict(order), **_answer("sample", order.scene, "--vertices", str(order.vertices),
+                                                   "--out", str(source))}  # fmt: skip
+        (folder / BEGUN).write_text(json.dumps(begun), encoding="utf-8")
+    row.vertices = sum(begun["vertices"].values())
+    if not baked.exists():  # it is saved once all frames are there
+        _answer(
+            "bake", str(source), "--backend", order.backend, "--cache", str(cache), "--save-blend", str(baked),
+            *(("--frames", order.frames) if order.frames else ()), *(("--resume",) if cache.exists() else ()),
+        )  # fmt: skip
+    check = _answer("check", str(baked))
+    seconds = [line["seconds"] for line in json_lines.read(Path(check["cache"]) / REPORTS) if line["seconds"]]
+    row.frames, row.slowest_frame = len(check["verdicts"]), max(seconds, default=0.0)
+    row.seconds_per_frame = sum(seconds) / max(1, len(seconds))
+    _add_check(row, check, baked)
+    if order.percentage:
+        picture, (_, last) = folder / f"{order.scene}.png", check["frames"]
+        size = ("--frame", str(last), "--percentage", str(order.percentage))
+        _python("taffeta.sample_blends.render", str(baked), str(picture), *size)
+        row.picture = picture.name
 
 
 def _add_check(row: Row, check: dict[str, Any], baked: Path) -> None:
@@ -159,19 +163,19 @@ def _python(module: str, *arguments: str) -> str:
     return run.stdout
 
 
-def _is(order: Order, path: Path) -> bool:
-    """Is the file of this order, at a commit that says which sources these are?"""
+def _read(order: Order, path: Path) -> dict[str, Any] | None:
+    """What stands in the file, if it is of this order, and its commit says which sources these are."""
     if order.commit.endswith("+") or not path.exists():
-        return False
-    return bool(json.loads(path.read_text(encoding="utf-8"))["order"] == asdict(order))
+        return None
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found if found["order"] == asdict(order) else None
 
 
 def earlier(order: Order, folder: Path) -> Row | None:
-    """The row that is there already."""
-    if not _is(order, folder / DONE):
-        return None
-    values = json.loads((folder / DONE).read_text(encoding="utf-8"))
-    return Row(**{**values, "order": order})
+    """The row that is there already, unless it says that it failed."""
+    found = _read(order, folder / DONE)
+    row = found and Row(**{**found, "order": order})
+    return row if row and not (row.failed or row.left_out) else None
 
 
 def cells(row: Row) -> list[str]:
@@ -183,7 +187,7 @@ def cells(row: Row) -> list[str]:
         row.order.scene, f"{row.vertices}", f"{row.frames}", f"{row.seconds_per_frame:.2f}",
         f"{row.slowest_frame:.2f}", f"{row.largest_stretch:.3f}", f"{len(row.exact)}", f"{len(row.drawn)}",
         f"{len(row.ipctk)}", f"{len(row.released)}", f"{len(row.unclean)} {row.trouble}".strip(),
-        f"{row.order.scene}/{row.picture}",
+        f"{row.order.scene}/{row.picture}" if row.picture else "",
     ]  # fmt: skip
 
 
@@ -202,7 +206,7 @@ def main() -> None:
     parser.add_argument("--vertices", type=int, help="of each; default: its own small size")
     parser.add_argument("--frames", default="", metavar="A:B", help="default: all")
     parser.add_argument("--backend", choices=["auto", "cpu", "cuda"], default="auto")
-    parser.add_argument("--percentage", type=int, default=50, help="of the pictures' size")
+    parser.add_argument("--percentage", type=int, default=50, help="of the pictures' size; 0: none")
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
     if unknown := set(options.names) - set(known):
