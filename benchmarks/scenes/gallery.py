@@ -24,8 +24,8 @@ from typing import Any
 from ...gpu_core.files import json_lines
 from ...gpu_core.files.folder import REPORTS
 from ...sample_blends import FETCHED, NAMES, small
-from ...sample_blends.demo import taffeta
 from ..speed.results import ROOT, commit
+from .staged import StageError, answer
 
 OUT = ROOT / "build" / "scenes"
 DONE, BEGUN = "row.json", "begun.json"
@@ -34,10 +34,6 @@ COLUMNS = (
     "scene", "vertices", "frames", "s/frame", "slowest frame, s", "largest stretch", "intersecting frames: exact",
     "as drawn", "ipctk, as drawn", "frames with released pairs", "not clean", "picture",
 )  # fmt: skip
-
-
-class SceneError(RuntimeError):
-    """A command has failed; the text says how."""
 
 
 @dataclass
@@ -83,7 +79,7 @@ def made(order: Order, folder: Path) -> Row:
     row, began = Row(order), time.perf_counter()
     try:
         _make(row, folder)
-    except SceneError as error:
+    except StageError as error:
         (folder / BEGUN).unlink(missing_ok=True)  # the next one begins anew
         if str(error).startswith(CANNOT):
             row.left_out = str(error)
@@ -101,16 +97,16 @@ def _make(row: Row, folder: Path) -> None:
     if begun is None:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        begun = {"order": asdict(order), **_answer("sample", order.scene, "--vertices", str(order.vertices),
+        begun = {"order": asdict(order), **answer("sample", order.scene, "--vertices", str(order.vertices),
                                                    "--out", str(source))}  # fmt: skip
         (folder / BEGUN).write_text(json.dumps(begun), encoding="utf-8")
     row.vertices = sum(begun["vertices"].values())
     if not baked.exists():  # it is saved once all frames are there
-        _answer(
+        answer(
             "bake", str(source), "--backend", order.backend, "--cache", str(cache), "--save-blend", str(baked),
             *(("--frames", order.frames) if order.frames else ()), *(("--resume",) if cache.exists() else ()),
         )  # fmt: skip
-    check = _answer("check", str(baked))
+    check = answer("check", str(baked))
     seconds = [line["seconds"] for line in json_lines.read(Path(check["cache"]) / REPORTS) if line["seconds"]]
     row.frames, row.slowest_frame = len(check["verdicts"]), max(seconds, default=0.0)
     row.seconds_per_frame = sum(seconds) / max(1, len(seconds))
@@ -142,24 +138,13 @@ def _trouble(verdict: dict[str, Any]) -> str:
     return f"frame {verdict['frame']}: {codes}" + (f" ({found[0]})" if found else "")
 
 
-def _answer(*arguments: str) -> dict[str, Any]:
-    """The JSON object of a command. Raises SceneError with what it says is wrong; crossings are no error."""
-    try:
-        answer = taffeta(*arguments, may_fail=True)
-    except SystemExit as error:
-        raise SceneError(f"taffeta {arguments[0]} ended with {error.code}") from error
-    if "error" in answer:
-        raise SceneError(answer["error"]["text"])
-    return answer
-
-
 def _python(module: str, *arguments: str) -> str:
     run = subprocess.run(
         [sys.executable, "-m", module, *arguments], capture_output=True, text=True, check=False, cwd=ROOT
     )
     if run.returncode:
         last = (run.stderr.strip().splitlines() or [f"exit code {run.returncode}"])[-1]
-        raise SceneError(f"{module.rsplit('.', 1)[-1]}: {last}")
+        raise StageError(f"{module.rsplit('.', 1)[-1]}: {last}")
     return run.stdout
 
 
