@@ -15,11 +15,16 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from collections.abc import Callable, Iterator, Sequence
 
-from ...gpu_core.backend import BackendError, select
+from ...gpu_core.backend import Backend, BackendError, select
 from ...sample_blends import NAMES
 from ..speed import machine, results
+from ..speed.page import Row
 from . import page, peers, suite
+
+#: Rows, the part of the results that they are, the table's columns, and a row as their texts.
+Table = tuple[Iterator[Row], str, Sequence[str], Callable[[Row], list[str]]]
 
 SIZE = 10_000  #: vertices
 KEYS = {"scenes": ("scene", "asked", "of"), "peers": ("scene", "asked", "of", "method")}
@@ -42,6 +47,17 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def _suite(options: argparse.Namespace, backend: Backend) -> Table:
+    rows = suite.suite(options.scenes or NAMES, options.vertices or [SIZE], options.frames, backend)
+    return rows, "scenes", suite.COLUMNS, suite.cells
+
+
+def _peers(options: argparse.Namespace) -> Table:
+    names, sizes = options.scenes or [name for name in peers.SCENES if name in NAMES], options.vertices or peers.SIZES
+    rows = peers.compare(names, sizes, options.frames, options.limit, options.methods)
+    return rows, "peers", peers.COLUMNS, peers.cells
+
+
 def main() -> None:
     options = _options()
     if options.page:
@@ -53,20 +69,11 @@ def main() -> None:
         sys.exit(f"{error}. Nothing was measured")
     device = machine.name(backend)
     print(f"{device}, commit {results.commit()}, {results.versions()}")
-    if options.peers:
-        part, table = "peers", peers
-        names = options.scenes or [name for name in peers.SCENES if name in NAMES]
-        sizes = options.vertices or peers.SIZES
-        rows = peers.compare(names, sizes, options.frames, options.limit, options.methods)
-    else:
-        part, table = "scenes", suite
-        rows = suite.suite(options.scenes or NAMES, options.vertices or [SIZE], options.frames, backend)
+    rows, part, columns, cells = _peers(options) if options.peers else _suite(options, backend)
     command = "python -m taffeta.benchmarks.scenes " + shlex.join(sys.argv[1:])
-    print(" | ".join(table.COLUMNS))
+    print(" | ".join(columns))
     for row in rows:
-        print(" | ".join(table.cells(row)), flush=True)
-        if part == "scenes" and (paper := suite.paper_cells(row["scene"])) is not None:
-            print(" | ".join(paper), flush=True)
+        print(" | ".join(cells(row)), flush=True)
         if options.save:
             results.save(device, part, [row], KEYS[part], command, options.note)
     if options.save:

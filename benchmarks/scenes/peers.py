@@ -38,6 +38,7 @@ NEWTON_VERSIONS = ("newton==1.8.0", "warp-lang==1.19.0")
 NEWTON_PEER = ROOT / "benchmarks" / "speed" / "newton_peer.py"
 BLENDER_PEER = "taffeta.benchmarks.scenes.blender_peer"
 SMALLEST = 1.0e-3  #: m, the smallest collision distance that Blender accepts, and what Taffeta keeps
+FLAT = 1.0e-5  #: of its size, by which a pattern may leave its plane
 HARD = 0.5  #: of a pin's weight: what is held more is held hard by those that know no other pins
 
 COLUMNS = (
@@ -117,7 +118,10 @@ def newton(stage: Staged, limit: float, *, solver: str, iterations: int) -> Run:
     python = newton_python()
     with TemporaryDirectory() as folder:
         job, out = Path(folder) / "job.npz", Path(folder) / "out.npz"
-        np.savez(job, **_newton_job(stage.scene), solver=solver, iterations=iterations, limit=limit, device="cpu")
+        values = _newton_job(stage.scene)
+        if solver == "style3d":
+            values["panels"] = np.concatenate([_pattern(cloth) for cloth in stage.scene.cloths])
+        np.savez(job, **values, solver=solver, iterations=iterations, limit=limit, device="cpu")
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         return _followed([python, str(NEWTON_PEER), str(job), str(out)], out, environment)
 
@@ -223,7 +227,7 @@ def _newton_job(scene: Scene) -> dict[str, Any]:
         raise CannotError(f"bodies move ({', '.join(moving)}), and its mesh shapes cannot deform")
     settings, starts = scene.settings, np.cumsum([0, *(len(cloth.positions) for cloth in scene.cloths)])
     held = [own + start for (own, _), start in zip(map(_pinned, scene.cloths), starts, strict=False)]
-    bodies = {}
+    bodies: dict[str, Any] = {}
     for index, body in enumerate(scene.colliders):
         bodies |= {f"body_{index}_points": body.positions[0], f"body_{index}_triangles": body.triangles}
     return {
@@ -267,6 +271,17 @@ def _targets(scene: Scene) -> list[Array]:
             places[index] = pins.targets[0][order[np.searchsorted(pins.vertices, held, sorter=order)]]
         found.append(places)
     return found
+
+
+def _pattern(cloth: Cloth) -> Array:
+    """(N, 2) its rest shape in its own plane, m, its triangles counter-clockwise. Raises CannotError."""
+    rest = np.asarray(cloth.rest_positions) - np.asarray(cloth.rest_positions).mean(axis=0)
+    _, size, axes = np.linalg.svd(rest, full_matrices=False)
+    a, b, c = rest[cloth.triangles[0]]
+    normal = axes[2] * np.sign(axes[2] @ np.cross(b - a, c - a))
+    if size[2] > FLAT * size[0]:
+        raise CannotError(f"{cloth.name} has no flat pattern, which it needs")
+    return np.asarray(rest @ np.column_stack([axes[0], np.cross(normal, axes[0])]))
 
 
 def _mean_edge(scene: Scene) -> float:

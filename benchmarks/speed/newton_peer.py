@@ -5,9 +5,10 @@
 
 JOB: positions (N, 3), triangles (T, 3), cloth_starts and triangle_starts (C + 1,), density (C,), friction, gravity
 (3,), held (P,), targets (F, P, 3) of each frame, step, steps_per_frame, frames (F − 1), bodies with body_K_points and
-body_K_triangles, or a sphere of centre (3,) and radius, solver, iterations, limit in seconds, device. OUT: frames
-(F − 1, N, 3), or as many as there was time for, the seconds of each, their sums wall and user (CPU time), threads,
-versions. Kernels are compiled before the clock runs.
+body_K_triangles, or a sphere of centre (3,) and radius, solver, iterations, limit in seconds, device; for Style3D
+panels (N, 2), where the pattern is not x and y of the positions. OUT: frames (F − 1, N, 3), or as many as there was
+time for, the seconds of each, their sums wall and user (CPU time), threads, versions. Kernels are compiled before the
+clock runs.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ def _add_cloth(wp: Any, builder: Any, job: Any, index: int, style3d: bool) -> No
         from newton.solvers import style3d as cloth
 
         stiffness = {"tri_aniso_ke": wp.vec3(1.0e3, 1.0e3, 1.0e2), "edge_aniso_ke": wp.vec3(2.0e-5, 1.0e-5, 5.0e-6)}
-        cloth.add_cloth_mesh(builder, **common, **stiffness)
+        panels = job["panels"][first:last].tolist() if "panels" in job else None
+        cloth.add_cloth_mesh(builder, **common, **stiffness, panel_verts=panels)
     else:
         builder.add_cloth_mesh(**common, tri_ke=1.0e3, tri_ka=1.0e3, tri_kd=2.0e-4, edge_ke=1.0e-3, edge_kd=1.0e-2)
 

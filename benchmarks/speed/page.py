@@ -110,14 +110,17 @@ def _scaling(rows: Sequence[Row]) -> str:
     head = (
         "vertices",
         "s/frame",
+        "ms/step",
+        "MiB",
         "Newton iterations / step",
         "CG iterations / step",
         "contacts",
         "µs / (frame · vertex)",
     )
     lines = [
-        [f"{r['vertices']}", f"{r['seconds_per_frame']:.2f}", f"{r['iterations']:.1f}", f"{r['gradients']:.0f}",
-         f"{r['contacts']:.0f}", f"{1e6 * r['seconds_per_frame'] / r['vertices']:.0f}"]
+        [f"{r['vertices']}", f"{r['seconds_per_frame']:.2f}", f"{sum(r['milliseconds'].values()):.1f}",
+         f"{r['memory']:.0f}", f"{r['iterations']:.1f}", f"{r['gradients']:.0f}", f"{r['contacts']:.0f}",
+         f"{1e6 * r['seconds_per_frame'] / r['vertices']:.0f}"]
         for r in rows
     ]  # fmt: skip
     if len(rows) < 2:
@@ -125,8 +128,26 @@ def _scaling(rows: Sequence[Row]) -> str:
     sizes = [row["vertices"] for row in rows]
     power = scaling.exponent(sizes, [row["seconds_per_frame"] for row in rows])
     one = scaling.exponent(sizes, [r["seconds_per_frame"] / max(1e-9, r["gradients"] + r["iterations"]) for r in rows])
-    text = f"Exponent {power:.3f} (target: below 1.15); of the time per iteration, linear and nonlinear, {one:.3f}."
+    memory = scaling.exponent(sizes, [row["memory"] for row in rows])
+    (small, large), (less, more) = sizes[-2:], (row["memory"] for row in rows[-2:])
+    each = table1.MEBIBYTE / 1000.0 * (more - less) / (large - small)
+    text = (
+        f"Exponent {power:.3f} (target: below 1.15); of the time per iteration, linear and nonlinear, {one:.3f}. Of "
+        f"the memory, the interpreter's included, {memory:.3f}; a vertex more takes {each:.1f} kB."
+    )
     return f"{markdown(head, lines)}\n{text}\n"
+
+
+def _threads(rows: Sequence[Row]) -> str:
+    alone = {row["vertices"]: row["seconds_per_frame"] for row in rows if row["threads"] == 1}
+    lines = []
+    for row in rows:
+        part = row["milliseconds"]
+        faster = alone.get(row["vertices"], float("nan")) / row["seconds_per_frame"]
+        broad, solve = part["broad"], part["residual"] + part["matrix"] + part["gradients"]
+        lines.append([f"{row['vertices']}", f"{row['threads']}", f"{row['seconds_per_frame']:.2f}", f"{faster:.2f} ×",
+                      f"{sum(part.values()):.1f}", f"{broad:.1f}", f"{solve:.1f}"])  # fmt: skip
+    return markdown(("vertices", "threads", "s/frame", "faster", "ms/step", "of it broad phase", "of it solve"), lines)
 
 
 def _million(rows: Sequence[Row]) -> str:
@@ -207,6 +228,7 @@ TABLES: Tables = {
     "table": _table,
     "floor": _floor,
     "scaling": _scaling,
+    "threads": _threads,
     "million": _million,
     "modes": _modes,
     "start": _start,
