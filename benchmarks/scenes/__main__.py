@@ -23,8 +23,8 @@ from ..speed import machine, results
 from ..speed.page import Row
 from . import page, peers, suite
 
-#: Rows, the part of the results that they are, the table's columns, and a row as their texts.
-Table = tuple[Iterator[Row], str, Sequence[str], Callable[[Row], list[str]]]
+#: Rows, the part of the results that they are, the table's columns, and the lines that a row is printed as.
+Table = tuple[Iterator[Row], str, Sequence[str], Callable[[Row], list[list[str]]]]
 
 SIZE = 10_000  #: vertices
 KEYS = {"scenes": ("scene", "asked", "of"), "peers": ("scene", "asked", "of", "method")}
@@ -49,13 +49,13 @@ def _options() -> argparse.Namespace:
 
 def _suite(options: argparse.Namespace, backend: Backend) -> Table:
     rows = suite.suite(options.scenes or NAMES, options.vertices or [SIZE], options.frames, backend)
-    return rows, "scenes", suite.COLUMNS, suite.cells
+    return rows, "scenes", suite.COLUMNS, suite.lines
 
 
 def _peers(options: argparse.Namespace) -> Table:
     names, sizes = options.scenes or [name for name in peers.SCENES if name in NAMES], options.vertices or peers.SIZES
     rows = peers.compare(names, sizes, options.frames, options.limit, options.methods)
-    return rows, "peers", peers.COLUMNS, peers.cells
+    return rows, "peers", peers.COLUMNS, lambda row: [peers.cells(row)]
 
 
 def main() -> None:
@@ -69,11 +69,12 @@ def main() -> None:
         sys.exit(f"{error}. Nothing was measured")
     device = machine.name(backend)
     print(f"{device}, commit {results.commit()}, {results.versions()}")
-    rows, part, columns, cells = _peers(options) if options.peers else _suite(options, backend)
+    rows, part, columns, lines = _peers(options) if options.peers else _suite(options, backend)
     command = "python -m taffeta.benchmarks.scenes " + shlex.join(sys.argv[1:])
     print(" | ".join(columns))
     for row in rows:
-        print(" | ".join(cells(row)), flush=True)
+        for cells in lines(row):
+            print(" | ".join(cells), flush=True)
         if options.save:
             results.save(device, part, [row], KEYS[part], command, options.note)
     if options.save:

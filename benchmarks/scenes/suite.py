@@ -97,3 +97,9 @@ def paper_cells(scene: str) -> list[str] | None:
         f"{1e3 * row.step:.2f}", *(f"{part:g}" for part in (row.broad, row.narrow, row.partial, row.full)),
         f"{row.solve:g} ({row.iterations})", f"{row.misc:g}", f"{row.fps:g}", *[""] * 7,
     ]  # fmt: skip
+
+
+def lines(row: Row) -> list[list[str]]:
+    """A row, and below it the paper's of the same scene."""
+    paper = paper_cells(row["scene"])
+    return [cells(row)] if paper is None else [cells(row), paper]
