@@ -48,6 +48,8 @@ class _Seen:
 def measured(name: str, vertices: int, frames: str, backend: Backend) -> Row:
     """A row for every frame after the first; one that only says `failed` where there is no more to say."""
     head = {"scene": name, "asked": vertices, "of": frames or "all"}
+    table1.forget_peak(backend)
+    before = table1.peak_memory(backend)  # Blender's module, if nothing else
     with TemporaryDirectory() as folder:
         try:
             stage = staged(name, vertices, frames, Path(folder))
@@ -57,7 +59,7 @@ def measured(name: str, vertices: int, frames: str, backend: Backend) -> Row:
         except (StageError, SceneError, SolverError) as error:
             return {**head, "failed": str(error)}
     return {
-        **asdict(row), **head, "failed": "", "step": stage.scene.settings.step,
+        **asdict(row), **head, "failed": "", "memory": row.memory - before, "step": stage.scene.settings.step,
         "elements": sum(len(cloth.triangles) for cloth in stage.scene.cloths), "frames": seen.judge.frames,
         "slowest_frame": seen.slowest, "largest_stretch": seen.stretch, "released": seen.released,
         "crossing_frames": seen.judge.crossing_frames, "unfinished_steps": seen.unfinished,

@@ -56,7 +56,7 @@ def measure(name: str, scene: Scene, backend: Backend, first: int, watch: Watch 
 
     Raises SolverError.
     """
-    _forget_peak(backend)
+    forget_peak(backend)
     clock = Clock(synchronize(backend))
     settings = scene.settings
     reports: list[FrameReport] = []
@@ -92,7 +92,7 @@ def synchronize(backend: Backend) -> Callable[[], None]:
     return lambda: None
 
 
-def _forget_peak(backend: Backend) -> None:
+def forget_peak(backend: Backend) -> None:
     """So that a row's memory is its own, not that of a larger scene before it; Linux and CUDA only."""
     if backend.name == "cuda":
         backend.xp.get_default_memory_pool().free_all_blocks()
