@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 
 from ...gpu_core.backend import Backend, BackendError, select
-from ...sample_blends import NAMES
+from ...sample_blends import FETCHED, NAMES
 from ..speed import machine, results
 from ..speed.page import Row
 from . import page, peers, suite
@@ -33,7 +33,7 @@ KEYS = {"scenes": ("scene", "asked", "of"), "peers": ("scene", "asked", "of", "m
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--vertices", type=int, nargs="+", metavar="N", help="10 000; with --peers 40 000 as well")
-    parser.add_argument("--scenes", nargs="+", choices=NAMES, metavar="NAME", help=", ".join(NAMES))
+    parser.add_argument("--scenes", nargs="+", choices=(*NAMES, *FETCHED), metavar="NAME", help=", ".join(NAMES))
     parser.add_argument("--frames", default="", metavar="A:B", help="default: all")
     parser.add_argument("--backend", choices=["auto", "cpu", "cuda"], default="auto")
     parser.add_argument("--peers", action="store_true", help="the same scenes through other solvers, on the CPU")
