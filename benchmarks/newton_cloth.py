@@ -80,8 +80,8 @@ def newton(python: str, scene: Scene, solver: str, iterations: int) -> tuple[Fra
             job, positions=cloth.positions, triangles=cloth.triangles, cloth_starts=[0, len(cloth.positions)],
             triangle_starts=[0, len(cloth.triangles)], centre=[0.0, 0.0, CENTRE], radius=RADIUS, bodies=0,
             density=[cloth.material.density], friction=cloth.material.friction, gravity=settings.gravity,
-            held=np.zeros(0, np.int32), targets=np.zeros((settings.frames, 0, 3)), step=settings.step,
-            steps_per_frame=settings.steps_per_frame, frames=settings.frames - 1, limit=np.inf, solver=solver,
+            held=np.zeros(0, np.int32), targets=np.zeros((settings.frames, 0, 3)), until=np.zeros(0, np.int32),
+            step=settings.step, steps_per_frame=settings.steps_per_frame, frames=settings.frames - 1, limit=np.inf, solver=solver,
             iterations=iterations, device="cpu",
         )  # fmt: skip
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}

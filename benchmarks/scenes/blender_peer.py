@@ -3,8 +3,8 @@
 
     python -m taffeta.benchmarks.scenes.blender_peer FILE.blend JOB.npz OUT.npz
 
-JOB: names (C,) of the cloths, of each held_K (P,) and pins_K (F, P, 3) world, m; distance that it collides at, m;
-first and last frame; limit, s. OUT: frames (F − 1, N, 3) of all cloths one after another, world, m, or as many as
+JOB: names (C,) of the cloths, of each held_K (P,), pins_K (F, P, 3) world, m, and until_K, the frames in which they
+hold; distance that it collides at, m; first and last frame; limit, s. OUT: frames (F − 1, N, 3) of all cloths one after another, world, m, or as many as
 there was time for; wall and user (CPU time), s; threads; versions.
 """
 
@@ -53,6 +53,15 @@ def hold(item: bpy.types.Object, held: np.ndarray, targets: np.ndarray, first: i
     play(item.modifiers.new("Moves", "MESH_CACHE"), str(path), first)
 
 
+def let_go(item: bpy.types.Object, frame: int) -> None:
+    """From this frame on the group's weights are 0: cloth reads them in every frame."""
+    weights = item.modifiers.new("Let Go", "VERTEX_WEIGHT_MIX")
+    weights.vertex_group_a, weights.mix_set, weights.mix_mode, weights.default_weight_b = GROUP, "A", "SET", 0.0
+    for share, at in ((0.0, frame - 1), (1.0, frame)):
+        weights.mask_constant = share
+        weights.keyframe_insert("mask_constant", frame=at)
+
+
 def run(job: Any, folder: Path) -> dict[str, Any]:
     scene, first, last = bpy.context.scene, int(job["first"]), int(job["last"])
     scene.frame_start, scene.frame_end = first, last
@@ -62,6 +71,8 @@ def run(job: Any, folder: Path) -> dict[str, Any]:
     for index, item in enumerate(cloths):
         if len(job[f"held_{index}"]):
             hold(item, job[f"held_{index}"], job[f"pins_{index}"], first, folder / f"held_{index}.pc2")
+            if int(job[f"until_{index}"]) <= last - first:
+                let_go(item, first + int(job[f"until_{index}"]))
         add_cloth(item, distance, first, last)
     for body in bodies:
         body.modifiers.new("Collision", "COLLISION")

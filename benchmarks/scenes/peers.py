@@ -22,12 +22,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ...gpu_core.backend.cpu import CpuBackend
-from ...gpu_core.scene.arrays import Array, IntArray
+from ...gpu_core.scene.arrays import Array
 from ...gpu_core.scene.mesh import edge_lengths, unique_edges
-from ...gpu_core.scene.pins import together
 from ...gpu_core.scene.scene import Cloth, Scene, SceneError
 from ...gpu_core.simulator import Simulator, SolverError
 from ..speed.results import ROOT
+from .held import CannotError, held
 from .judge import Judge
 from .staged import Staged, StageError, staged
 
@@ -39,7 +39,6 @@ NEWTON_PEER = ROOT / "benchmarks" / "speed" / "newton_peer.py"
 BLENDER_PEER = "taffeta.benchmarks.scenes.blender_peer"
 SMALLEST = 1.0e-3  #: m, the smallest collision distance that Blender accepts, and what Taffeta keeps
 FLAT = 1.0e-5  #: of its size, by which a pattern may leave its plane
-HARD = 0.5  #: of a pin's weight: what is held more is held hard by those that know no other pins
 
 COLUMNS = (
     "scene", "vertices", "method", "threads", "frames", "wall s per simulated s", "user CPU s per simulated s",
@@ -49,10 +48,6 @@ COLUMNS = (
 Frames = Sequence[npt.NDArray[np.floating]]  # each (N, 3) of all cloths one after another, world, m
 
 Row = dict[str, Any]
-
-
-class CannotError(RuntimeError):
-    """A method cannot be had, or cannot do this scene; the text says why."""
 
 
 class Run(NamedTuple):
@@ -104,11 +99,12 @@ def blender(stage: Staged, limit: float, *, smallest: bool) -> Run:
     distance = SMALLEST if smallest else max(SMALLEST, 0.5 * _mean_edge(stage.scene))
     with TemporaryDirectory() as folder:
         job, out = Path(folder) / "job.npz", Path(folder) / "out.npz"
-        pins = {f"pins_{index}": targets for index, targets in enumerate(_targets(stage.scene))}
-        indices = {f"held_{index}": held for index, (held, _) in enumerate(map(_pinned, stage.scene.cloths))}
-        settings = stage.scene.settings
+        settings, pins = stage.scene.settings, dict[str, Any]()
+        for index, cloth in enumerate(stage.scene.cloths):
+            vertices, targets, held_frames = held(cloth, settings)
+            pins |= {f"held_{index}": vertices, f"pins_{index}": targets, f"until_{index}": held_frames}
         np.savez(job, distance=distance, first=settings.frame_start, last=settings.frame_end, limit=limit,
-                 names=np.array([cloth.name for cloth in stage.scene.cloths]), **pins, **indices)  # fmt: skip
+                 names=np.array([cloth.name for cloth in stage.scene.cloths]), **pins)  # fmt: skip
         command = [sys.executable, "-m", BLENDER_PEER, str(stage.blend), str(job), str(out)]
         return _followed(command, out, dict(os.environ))
 
@@ -226,7 +222,7 @@ def _newton_job(scene: Scene) -> dict[str, Any]:
     if moving := [body.name for body in scene.colliders if body.animated]:
         raise CannotError(f"bodies move ({', '.join(moving)}), and its mesh shapes cannot deform")
     settings, starts = scene.settings, np.cumsum([0, *(len(cloth.positions) for cloth in scene.cloths)])
-    held = [own + start for (own, _), start in zip(map(_pinned, scene.cloths), starts, strict=False)]
+    pins = [held(cloth, settings) for cloth in scene.cloths]
     bodies: dict[str, Any] = {}
     for index, body in enumerate(scene.colliders):
         bodies |= {f"body_{index}_points": body.positions[0], f"body_{index}_triangles": body.triangles}
@@ -238,39 +234,12 @@ def _newton_job(scene: Scene) -> dict[str, Any]:
         "density": [cloth.material.density for cloth in scene.cloths],
         "friction": scene.cloths[0].material.friction,
         "gravity": settings.gravity,
-        "held": np.concatenate(held).astype(np.int32),
-        "targets": np.concatenate(_targets(scene), axis=1),
+        "held": np.concatenate([own.vertices + start for own, start in zip(pins, starts, strict=False)]).astype(np.int32),
+        "targets": np.concatenate([own.targets for own in pins], axis=1),
+        "until": np.concatenate([np.full(len(own.vertices), own.frames) for own in pins]),
         "step": settings.step, "steps_per_frame": settings.steps_per_frame, "frames": settings.frames - 1,
         "bodies": len(scene.colliders), **bodies,
     }  # fmt: skip
-
-
-def _pinned(cloth: Cloth) -> tuple[IntArray, list[Any]]:
-    """(vertices (P,) that are held hard throughout, all groups of pins). Raises CannotError for pins that let go."""
-    groups = [*([] if cloth.pins is None else [cloth.pins]), *(group.pins for group in cloth.pin_groups)]
-    strengths = [cloth.pin_strength, *(group.strength for group in cloth.pin_groups)]
-    keyed = "pin_strength" in cloth.keys or any("strength" in group.keys for group in cloth.pin_groups)
-    if keyed or any(strength != 1.0 for strength in strengths):
-        raise CannotError(f"pins of {cloth.name} let go, which is not put to it here")
-    if not groups:
-        return np.zeros(0, np.int32), []
-    pins = together(groups, 0.0)
-    weights = np.ones(len(pins.vertices)) if pins.weights is None else pins.weights
-    return np.sort(pins.vertices[weights >= HARD]), groups
-
-
-def _targets(scene: Scene) -> list[Array]:
-    """Of each cloth (F, P, 3) where what it holds hard is in each frame of the range, world, m."""
-    settings, found = scene.settings, []
-    for cloth in scene.cloths:
-        held, groups = _pinned(cloth)
-        places = np.zeros((settings.frames, len(held), 3))
-        for index in range(settings.frames if groups else 0):
-            pins = together(groups, float(settings.preroll + index), settings.samples_per_frame)
-            order = np.argsort(pins.vertices)
-            places[index] = pins.targets[0][order[np.searchsorted(pins.vertices, held, sorter=order)]]
-        found.append(places)
-    return found
 
 
 def _pattern(cloth: Cloth) -> Array:

@@ -4,7 +4,7 @@
     PYTHON newton_peer.py JOB.npz OUT.npz   (PYTHON has `newton` installed, and knows nothing of Taffeta)
 
 JOB: positions (N, 3), triangles (T, 3), cloth_starts and triangle_starts (C + 1,), density (C,), friction, gravity
-(3,), held (P,), targets (F, P, 3) of each frame, step, steps_per_frame, frames (F − 1), bodies with body_K_points and
+(3,), held (P,), targets (F, P, 3) of each frame, until (P,), the number of frames they hold in, step, steps_per_frame, frames (F − 1), bodies with body_K_points and
 body_K_triangles, or a sphere of centre (3,) and radius, solver, iterations, limit in seconds, device; for Style3D
 panels (N, 2), where the pattern is not x and y of the positions. OUT: frames (F − 1, N, 3), or as many as there was
 time for, the seconds of each, their sums wall and user (CPU time), threads, versions. Kernels are compiled before the
@@ -40,10 +40,6 @@ def build(newton: Any, wp: Any, job: Any) -> tuple[Any, Any]:
     _add_bodies(newton, wp, builder, job)
     model = builder.finalize()
     model.soft_contact_ke, model.soft_contact_kd, model.soft_contact_mu = 1.0e3, 1.0e-1, float(job["friction"])
-    if len(job["held"]):
-        flags = model.particle_flags.numpy()
-        flags[job["held"]] &= ~int(newton.ParticleFlags.ACTIVE)
-        model.particle_flags = wp.array(flags)
     if style3d:
         config = newton.solvers.SolverStyle3D.Config(iterations=int(job["iterations"]))
         return model, newton.solvers.SolverStyle3D(model=model, config=config)
@@ -91,27 +87,36 @@ class Run:
         self.state, self.following, self.control = self.model.state(), self.model.state(), self.model.control()
         self.pipeline = newton.CollisionPipeline(self.model)
         self.contacts = self.pipeline.contacts()
-        self.held = job["held"]
+        self.active, self.flag = self.model.particle_flags.numpy().copy(), int(newton.ParticleFlags.ACTIVE)
 
     def frame(self, number: int) -> None:
         """From frame `number` to the next, numbered from 0."""
         if hasattr(self.solver, "rebuild_bvh"):
             self.solver.rebuild_bvh(self.state)
+        held = self._hold(number)
         for step in range(1, self.steps + 1):
-            self._move_held(number, step / self.steps)
+            self._move(held, number, step / self.steps)
             self.state.clear_forces()
             self.pipeline.collide(self.state, self.contacts)
             self.solver.step(self.state, self.following, self.control, self.contacts, float(self.job["step"]))
             self.state, self.following = self.following, self.state
         self.wp.synchronize()
 
-    def _move_held(self, number: int, share: float) -> None:
-        if not len(self.held):
+    def _hold(self, number: int) -> Any:
+        """(P,) which of the held ones are so still at this frame's end; the others are let go."""
+        held = self.job["until"] > number + 1
+        flags = self.active.copy()
+        flags[self.job["held"][held]] &= ~self.flag
+        self.model.particle_flags.assign(flags)
+        return held
+
+    def _move(self, held: Any, number: int, share: float) -> None:
+        if not held.any():
             return
-        before, after = self.job["targets"][number : number + 2]
+        before, after = self.job["targets"][number : number + 2, held]
         for state in (self.state, self.following):
             places = state.particle_q.numpy()
-            places[self.held] = (1.0 - share) * before + share * after
+            places[self.job["held"][held]] = (1.0 - share) * before + share * after
             state.particle_q.assign(places)
 
 

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from taffeta.benchmarks.scenes import page, peers, suite
+from taffeta.benchmarks.scenes.held import CannotError
+from taffeta.benchmarks.scenes.held import held as held_of
 from taffeta.benchmarks.scenes.judge import Judge
 from taffeta.benchmarks.scenes.staged import Staged, StageError, staged
 from taffeta.benchmarks.speed import results, scaling, table1
@@ -100,7 +102,7 @@ def test_taffeta_and_blender_play_the_same_scene_and_are_judged_alike(cape):
 
 def test_what_is_held_moves_with_its_pins_in_blenders_cloth(cape, tmp_path):
     (cloth,) = cape.scene.cloths
-    held, _ = peers._pinned(cloth)
+    held = held_of(cloth, cape.scene.settings).vertices
     assert len(held) > 0
     away = np.linspace(0.0, 0.03, 4)[:, None, None] * [1.0, 0.0, 0.0]  # m
     moved = Pins(held, cloth.positions[held] + away)
@@ -126,17 +128,36 @@ def test_newtons_job_holds_what_is_pinned_and_the_bodies_that_stand():
     assert (job["frames"], job["steps_per_frame"] * job["step"]) == (3, pytest.approx(1 / 24))
 
 
+def test_what_is_let_go_is_held_until_then():
+    stage = with_pins(drape(), keys={"strength": np.array([1.0, 1.0, 0.0, 0.0])})
+    found = held_of(stage.scene.cloths[0], stage.scene.settings)
+    assert found.vertices.tolist() == [2, 5]
+    assert found.frames == 2
+    assert found.targets.shape == (4, 2, 3)
+    assert peers._newton_job(stage.scene)["until"].tolist() == [2, 2]
+
+
+def test_what_is_let_go_falls_in_blenders_cloth(cape):
+    (cloth,) = cape.scene.cloths
+    held = held_of(cloth, cape.scene.settings).vertices
+    keys = {"pin_strength": np.array([1.0, 0.0, 0.0, 0.0])}
+    pins = Pins(held, cloth.positions[None, held])
+    scene = replace(cape.scene, cloths=(replace(cloth, pins=pins, pin_groups=(), keys=keys),))
+    run = peers.blender(replace(cape, scene=scene), 60.0, smallest=True)
+    assert (cloth.positions[held, 2] - run.frames[-1][held, 2]).min() > 0.01  # m; 3 frames of free fall are 0.08
+
+
 def test_what_newton_cannot_do_is_said_in_words():
-    let_go = with_pins(drape(), keys={"strength": np.array([1.0, 1.0, 0.0, 0.0])})
-    with pytest.raises(peers.CannotError, match="pins of Cloth let go"):
-        peers._newton_job(let_go.scene)
+    again = with_pins(drape(), keys={"strength": np.array([1.0, 0.0, 1.0, 1.0])})
+    with pytest.raises(CannotError, match="Cloth are held at some times only"):
+        peers._newton_job(again.scene)
     (ball,) = (scene := drape().scene).colliders
     moving = replace(ball, positions=np.repeat(ball.positions, 4, axis=0))
-    with pytest.raises(peers.CannotError, match="bodies move"):
+    with pytest.raises(CannotError, match="bodies move"):
         peers._newton_job(replace(scene, colliders=(moving,)))
     flat = np.asarray(scene.cloths[0].rest_positions)
     bent = replace(scene.cloths[0], rest_positions=flat + np.outer(flat[:, 0] ** 2, [0.0, 0.0, 1.0]))
-    with pytest.raises(peers.CannotError, match="no flat pattern"):
+    with pytest.raises(CannotError, match="no flat pattern"):
         peers._pattern(bent)
 
 
