@@ -81,8 +81,8 @@ def newton(python: str, scene: Scene, solver: str, iterations: int) -> tuple[Fra
             triangle_starts=[0, len(cloth.triangles)], centre=[0.0, 0.0, CENTRE], radius=RADIUS, bodies=0,
             density=[cloth.material.density], friction=cloth.material.friction, gravity=settings.gravity,
             held=np.zeros(0, np.int32), targets=np.zeros((settings.frames, 0, 3)), until=np.zeros(0, np.int32),
-            step=settings.step, steps_per_frame=settings.steps_per_frame, frames=settings.frames - 1, limit=np.inf, solver=solver,
-            iterations=iterations, device="cpu",
+            step=settings.step, steps_per_frame=settings.steps_per_frame, frames=settings.frames - 1,
+            limit=np.inf, solver=solver, iterations=iterations, device="cpu",
         )  # fmt: skip
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         subprocess.run([python, str(PEER), str(job), str(out)], check=True, env=environment)

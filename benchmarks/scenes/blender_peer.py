@@ -4,8 +4,8 @@
     python -m taffeta.benchmarks.scenes.blender_peer FILE.blend JOB.npz OUT.npz
 
 JOB: names (C,) of the cloths, of each held_K (P,), pins_K (F, P, 3) world, m, and until_K, the frames in which they
-hold; distance that it collides at, m; first and last frame; limit, s. OUT: frames (F − 1, N, 3) of all cloths one after another, world, m, or as many as
-there was time for; wall and user (CPU time), s; threads; versions.
+hold; distance that it collides at, m; first and last frame; limit, s. OUT: frames (F − 1, N, 3) of all cloths one
+after another, world, m, or as many as there was time for; wall and user (CPU time), s; threads; versions.
 """
 
 from __future__ import annotations

@@ -30,7 +30,8 @@ class Held(NamedTuple):
 
 def held(cloth: Cloth, settings: Settings) -> Held:
     """Raises CannotError where vertices are let go one after another, or taken again."""
-    vertices, places, samples = np.zeros(0, np.int32), [], settings.samples_per_frame
+    vertices, samples = np.zeros(0, np.int32), settings.samples_per_frame
+    places: list[Array] = []
     for index in range(settings.frames):
         when = float(settings.preroll + index)
         pins = pins_at(cloth, when, samples)

@@ -234,7 +234,7 @@ def _newton_job(scene: Scene) -> dict[str, Any]:
         "density": [cloth.material.density for cloth in scene.cloths],
         "friction": scene.cloths[0].material.friction,
         "gravity": settings.gravity,
-        "held": np.concatenate([own.vertices + start for own, start in zip(pins, starts, strict=False)]).astype(np.int32),
+        "held": np.concatenate([own.vertices + at for own, at in zip(pins, starts, strict=False)]).astype(np.int32),
         "targets": np.concatenate([own.targets for own in pins], axis=1),
         "until": np.concatenate([np.full(len(own.vertices), own.frames) for own in pins]),
         "step": settings.step, "steps_per_frame": settings.steps_per_frame, "frames": settings.frames - 1,

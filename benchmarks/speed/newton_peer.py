@@ -4,11 +4,11 @@
     PYTHON newton_peer.py JOB.npz OUT.npz   (PYTHON has `newton` installed, and knows nothing of Taffeta)
 
 JOB: positions (N, 3), triangles (T, 3), cloth_starts and triangle_starts (C + 1,), density (C,), friction, gravity
-(3,), held (P,), targets (F, P, 3) of each frame, until (P,), the number of frames they hold in, step, steps_per_frame, frames (F − 1), bodies with body_K_points and
-body_K_triangles, or a sphere of centre (3,) and radius, solver, iterations, limit in seconds, device; for Style3D
-panels (N, 2), where the pattern is not x and y of the positions. OUT: frames (F − 1, N, 3), or as many as there was
-time for, the seconds of each, their sums wall and user (CPU time), threads, versions. Kernels are compiled before the
-clock runs.
+(3,), held (P,), targets (F, P, 3) of each frame, until (P,), the number of frames they are held in, step,
+steps_per_frame, frames (F − 1), bodies with body_K_points and body_K_triangles, or a sphere of centre (3,) and radius,
+solver, iterations, limit in seconds, device; for Style3D panels (N, 2), where the pattern is not x and y of the
+positions. OUT: frames (F − 1, N, 3), or as many as there was time for, the seconds of each, their sums wall and user
+(CPU time), threads, versions. Kernels are compiled before the clock runs.
 """
 
 from __future__ import annotations
