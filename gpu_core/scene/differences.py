@@ -41,7 +41,7 @@ ARRAYS = {
     **{f"painted_{name}": f"where its {name.replace('_', ' ')} is painted has changed" for name in PAINTABLE},
 }
 NOT_THE_RESULT = frozenset(
-    {"backend", "name", "key", "arrays", "keys", "material", "form", "painted", "field_weights", "pins"}
+    {"backend", "name", "key", "arrays", "keys", "material", "form", "painted", "field_weights", "pins", "drawn"}
 )
 #: numbers of a material that an older version has not, 0 where they do nothing
 NEWER = ("stretch_damping", "shear_damping", "bend_damping", "stretch_yield", "bend_yield", "velocity_damping")
