@@ -22,14 +22,16 @@ RISE = 0.011  #: m, by which strips lie above and below the middle where the way
 APART = 0.006  #: m from strip to strip
 HEIGHT = 0.03  #: m above the floor
 END = ENDS[-1][0] * SIZE  #: m from the middle
-AWAY, LOADED = 0.63, 0.64  #: m, where the hands have pulled the knot tight, and where its long ends alone hold it
+AWAY, LOADED = 0.64, 0.65  #: m, where the hands have pulled the knot tight, and where its long ends alone hold it
 WAY = ((1, END), (8, END), (84, AWAY), (96, AWAY), (108, LOADED))  #: frame, and m
 SHORT, LET_GO, FRAMES = 90, 120, 144  #: frames: hands let the short ends go, then the long ones
 
 
 def build(vertices: int) -> None:
     """Fill the empty session: both strips together have about `vertices`."""
-    light_and_film(target=(0.0, 0.0, 0.02), distance=2.6, frames=FRAMES, elevation=radians(38.0))
+    light_and_film(
+        target=(0.0, 0.03, 0.02), distance=1.35, frames=FRAMES, azimuth=radians(-80.0), elevation=radians(42.0)
+    )
     bpy.data.objects["Floor"].taffeta.role = "COLLIDER"
     way = _overhand()
     hands = {}

@@ -26,13 +26,13 @@ END = -HALF[0][0] * SIZE  #: m from the middle
 FRAMES = 144
 LET_GO = 84
 #: Frame, and the place of the hand that holds a ribbon's ends, m: away from the middle, and up.
-PULLS = ((1, END, 0.0), (12, END, 0.0), (66, 0.445, 0.0))
-LIFTS = (*PULLS, (88, 0.445, 0.0), (132, 0.05, 0.97))
+PULLS = ((1, END, 0.0), (12, END, 0.0), (66, 0.468, 0.0))
+LIFTS = (*PULLS, (88, 0.468, 0.0), (132, 0.05, 0.97))
 
 
 def build(vertices: int) -> None:
     """Fill the empty session: both ribbons together have about `vertices`."""
-    light_and_film(target=(0.0, 0.0, 0.4), distance=3.3, frames=FRAMES, elevation=radians(24.0), film=(720, 720))
+    light_and_film(target=(0.0, 0.0, 0.46), distance=2.5, frames=FRAMES, elevation=radians(20.0), film=(720, 900))
     floor = bpy.data.objects["Floor"]
     floor.taffeta.role = "COLLIDER"
     line = _bight()
