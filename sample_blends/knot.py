@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 import numpy.typing as npt
 
-from .actors import add_hand, hold, let_go, move
+from .actors import add_hand, beyond, hold, let_go, move
 from .look import DYES
 from .studio import light_and_film
 from .tying import add_strip, beside, curve
@@ -41,8 +41,8 @@ def build(vertices: int) -> None:
     for name, side, dye in (("Left", -1.0, 0), ("Right", 1.0, 1)):
         strip = add_strip(f"{name} Strip", vertices // 2, beside(way, 0.5 * side * APART), DYES[dye][0])
         strip.location.z = HEIGHT
-        long = hold(strip, "Long End", lambda x, _y, _z, side=side: side * x > END - 0.006, hands[side])
-        short = hold(strip, "Short End", lambda x, _y, _z, side=side: side * x < 0.006 - END, hands[-side])
+        long = hold(strip, "Long End", beyond(side, END - 0.006), hands[side])
+        short = hold(strip, "Short End", beyond(-side, END - 0.006), hands[-side])
         let_go(long, LET_GO)
         let_go(short, SHORT)
 

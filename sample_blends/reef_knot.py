@@ -8,7 +8,7 @@ from math import radians
 import bpy
 import numpy as np
 
-from .actors import add_hand, hold, let_go, move
+from .actors import add_hand, beyond, hold, let_go, move
 from .look import DYES
 from .studio import light_and_film
 from .tying import add_strip, curve
@@ -41,7 +41,7 @@ def build(vertices: int) -> None:
         ribbon.location.z = HEIGHT
         hand = add_hand(f"{name} Hand", (side * END, 0.0, HEIGHT))
         move(hand, ((frame, (side * away, 0.0, HEIGHT + up)) for frame, away, up in way))
-        ends = hold(ribbon, "Ends", lambda x, _y, _z, side=side: side * x > END - 0.005, hand)
+        ends = hold(ribbon, "Ends", beyond(side, END - 0.005), hand)
         if way is PULLS:
             let_go(ends, LET_GO)
 

@@ -42,8 +42,4 @@ def _add_tube(vertices: int) -> bpy.types.Object:
     places = np.column_stack([(row / (rows - 1) - 0.5) * LENGTH, RADIUS * np.cos(angle), RADIUS * np.sin(angle)])
     here = np.flatnonzero(row < rows - 1)
     beside = here + np.where(column[here] == columns - 1, 1 - columns, 1)
-    return add_garment("Tube", places, np.column_stack([here, beside, beside + columns, here + columns]), _stuff())
-
-
-def _stuff() -> bpy.types.Material:
-    return denim()
+    return add_garment("Tube", places, np.column_stack([here, beside, beside + columns, here + columns]), denim())

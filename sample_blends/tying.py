@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import bpy
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +18,7 @@ UP = np.array([0.0, 0.0, 1.0])
 FLAT = "Flat"  #: the shape key of how a strip was woven
 
 
-def curve(points: Sequence[Sequence[float]], heights: Sequence[Sequence[float]]) -> Array:
+def curve(points: npt.ArrayLike, heights: npt.ArrayLike) -> Array:
     """(COUNT, 3) a smooth way through points (P, 2) x and y, m, with heights (H, 2) at shares of its length, m."""
     given = np.array(points)
     chords = np.insert(np.cumsum(np.linalg.norm(np.diff(given, axis=0), axis=1)), 0, 0.0)

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from .actors import hold
+from .actors import beyond, hold
 from .look import varnish
 
 THICK = 0.006  #: m, radius of bars and hoops
@@ -37,7 +37,7 @@ def wind(
         end.location = cloth.location
         end.location.x += side * half
         bpy.context.view_layer.update()
-        hold(cloth, name, lambda x, _y, _z, side=side: side * x > 0.999 * half, end)
+        hold(cloth, name, beyond(side, 0.999 * half), end)
         for frame in np.linspace(first, last, 1 + (last - first) // KEY_EVERY):
             way = (frame - first) / (last - first)
             share = way * way * (3.0 - 2.0 * way)
