@@ -6,8 +6,9 @@ from __future__ import annotations
 from importlib import import_module
 
 NAMES = (
-    "cape", "drape_on_sphere", "drawstring_waist", "flag_in_a_gust", "hanging_sheet", "jeans", "moving_sphere",
-    "pleated_skirt", "sewn_shirt", "tablecloth_pull",
+    "bending_strip", "cape", "drape_on_sphere", "drawstring_waist", "flag_in_a_gust", "hanging_sheet", "jeans", "knot",
+    "moving_sphere", "pleated_skirt", "reef_knot", "ribbons", "sewn_shirt", "tablecloth_pull", "twisted_cylinder",
+    "twisting_cloth",
 )  # fmt: skip
 FETCHED = ("character",)  #: of a package that pip fetches once, with its checksum
 

@@ -14,6 +14,8 @@ from taffeta.sample_blends import NAMES
 ROOT = Path(__file__).resolve().parents[1]
 VERTICES = 400
 SIZES = {"sewn_shirt": 1600}  # coarser sleeves lie on the arms without room to settle
+#: Of those that take long, only the first frames are baked here.
+BEGINNINGS = {"knot": 24, "reef_knot": 24, "ribbons": 24, "twisted_cylinder": 36, "twisting_cloth": 48}
 PATIENCE = 300  #: s
 
 #: Prints, of the file named first, what makes the result of a bake.
@@ -112,5 +114,6 @@ def test_the_demo_picture_shows_more_than_the_studio(demo):
 def test_every_other_sample_bakes_without_an_intersection(name, tmp_path):
     source = built(name, tmp_path, SIZES.get(name, VERTICES))
     baked = tmp_path / "baked.blend"
-    python("-m", "taffeta", "bake", str(source), "--backend", "cpu", "--save-blend", str(baked))
+    frames = ("--frames", f"1:{BEGINNINGS[name]}") if name in BEGINNINGS else ()
+    python("-m", "taffeta", "bake", str(source), "--backend", "cpu", "--save-blend", str(baked), *frames)
     assert "frames are clean" in python("-m", "taffeta", "check", str(baked))
