@@ -14,21 +14,21 @@ from .studio import light_and_film
 SIZE = 1.0  #: m
 RADIUS, FLATTENED = 0.4, 0.7  #: m, and its height by its width
 BUMPS = 0.9  #: of the sum of waves below
-DROP = 0.03  #: m
+DROP, CLEAR = 0.03, 2.0e-3  #: m, above the body and below it
 FRAMES = 60
 
 
 def build(vertices: int) -> None:
     """Fill the empty session: the cloth has the square grid nearest to `vertices`."""
-    light_and_film(target=(0.0, 0.0, 0.26), distance=3.0, frames=FRAMES)
+    light_and_film(target=(0.0, 0.0, 0.3), distance=3.2, frames=FRAMES)
     bpy.data.objects["Floor"].taffeta.role = "COLLIDER"
-    middle = 1.15 * FLATTENED * RADIUS
-    body = add_sphere("Body", RADIUS, (0.0, 0.0, middle))
+    body = add_sphere("Body", RADIUS, (0.0, 0.0, 0.0))
     for vertex in body.data.vertices:
         vertex.co *= 1.0 + BUMPS * lumps(vertex.co / RADIUS)
         vertex.co.z *= FLATTENED
-    top = max(vertex.co.z for vertex in body.data.vertices)
-    add_sheet("Tablecloth", vertices, SIZE, (0.0, 0.0, middle + top + DROP))
+    heights = [vertex.co.z for vertex in body.data.vertices]
+    body.location.z = CLEAR - min(heights)
+    add_sheet("Tablecloth", vertices, SIZE, (0.0, 0.0, body.location.z + max(heights) + DROP))
 
 
 def lumps(way: Vector) -> float:

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Six cloths fall into a bowl in which a blade with three fins turns, and are stirred (lan2024, figure 16)."""
+
+from __future__ import annotations
+
+from math import radians, tau
+
+import bpy
+import numpy as np
+
+from .sheets import add_sheets
+from .studio import light_and_film
+from .turned import add_body, smooth, turned
+
+CLOTHS, SIZE = 6, 0.36  #: how many, and m
+LOWEST, APART, TURN = 0.3, 0.04, radians(40.0)  #: m above the floor, from each to the next
+FRAMES = 120
+SAMPLES = 4  #: a frame, so that the fins' tips are round
+STARTS, FULL = 16, 40  #: frames: it stands, it speeds up
+PACE = tau / 24.0  #: rad a frame: one turn a second
+#: Radius and height, m: up outside, down inside.
+BOWL = (
+    (0.0, 0.004), (0.16, 0.004), (0.24, 0.03), (0.31, 0.13), (0.335, 0.27), (0.330, 0.276), (0.322, 0.27),
+    (0.295, 0.13), (0.235, 0.050), (0.21, 0.040), (0.0, 0.040),
+)  # fmt: skip
+#: Radius of the core, how far the fins stand out of it, and height, m. It begins below the bowl's inner floor.
+BLADE = (
+    (0.0, 0.0, 0.022), (0.050, 0.0, 0.022), (0.055, 0.10, 0.024), (0.050, 0.10, 0.050), (0.040, 0.085, 0.085),
+    (0.030, 0.03, 0.115), (0.026, 0.008, 0.150), (0.024, 0.0, 0.165), (0.012, 0.0, 0.176), (0.0, 0.0, 0.178),
+)  # fmt: skip
+FINS, SHARP = 3, 10  #: and how narrow they are: a power of the cosine
+COLUMNS = 72
+
+
+def build(vertices: int) -> None:
+    """Fill the empty session: the cloths have about `vertices` in all."""
+    light_and_film(target=(0.0, 0.0, 0.14), distance=2.4, frames=FRAMES, elevation=radians(42.0))
+    bpy.context.scene.taffeta.samples_per_frame = SAMPLES
+    bpy.data.objects["Floor"].taffeta.role = "COLLIDER"
+    add_body("Bowl", [turned(smooth(BOWL, 64), 64)])
+    add_blade()
+    heights = (LOWEST + APART * number for number in range(CLOTHS))
+    add_sheets("Cloth", vertices, SIZE, [((0.0, 0.0, z), (0.0, 0.0, n * TURN)) for n, z in enumerate(heights)])
+
+
+def add_blade() -> None:
+    """It stands, speeds up evenly and then turns on at its pace."""
+    profile = smooth(BLADE, 28)
+    fin = np.abs(np.cos(0.5 * FINS * tau * np.arange(COLUMNS) / COLUMNS)) ** SHARP
+    blade = add_body("Blade", [turned(profile[:, [0, 2]], COLUMNS, profile[:, 1:2] * fin)])
+    for frame in range(STARTS, FRAMES + 1):
+        run = min(frame, FULL) - STARTS
+        blade.rotation_euler.z = PACE * (0.5 * run**2 / (FULL - STARTS) + max(frame - FULL, 0))
+        blade.keyframe_insert("rotation_euler", index=2, frame=frame)
