@@ -6,9 +6,9 @@ from __future__ import annotations
 from importlib import import_module
 
 NAMES = (
-    "cape", "card_shuffle", "cloth_blender", "drape_on_sphere", "drawstring_waist", "flag_in_a_gust", "folding", "hanging_sheet",
-    "jeans", "lumpy_body", "moving_sphere", "needles", "pleated_skirt", "sewn_shirt", "stack_on_teapot", "tablecloth_pull",
-    "teapot_spout",
+    "cape", "card_shuffle", "cloth_blender", "drape_on_sphere", "drawstring_waist", "flag_in_a_gust", "folding",
+    "hanging_sheet", "jeans", "lumpy_body", "moving_sphere", "needles", "pleated_skirt", "sewn_shirt",
+    "stack_on_teapot", "tablecloth_pull", "teapot_spout",
 )  # fmt: skip
 FETCHED = ("character",)  #: of a package that pip fetches once, with its checksum
 

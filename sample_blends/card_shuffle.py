@@ -6,10 +6,9 @@ from __future__ import annotations
 from math import radians
 
 import bpy
-import numpy as np
 
 from .actors import add_sheet, hold, let_go
-from .look import GROUND, fabric
+from .look import DYES, fabric
 from .studio import light_and_film
 
 CARDS = 16  #: half of them in each pile
@@ -29,11 +28,11 @@ CARD = {
 
 def build(vertices: int) -> None:
     """Fill the empty session: the cards have about `vertices` in all."""
-    light_and_film(target=(0.0, 0.0, 0.03), distance=1.25, frames=FRAMES, elevation=radians(20.0))
+    light_and_film(target=(0.0, 0.0, 0.03), distance=1.0, frames=FRAMES, elevation=radians(20.0))
     bpy.data.objects["Floor"].taffeta.role = "COLLIDER"
-    back = fabric((0.72, 0.70, 0.66), GROUND)
+    backs = [fabric(*dye) for dye in DYES[:2]]
     for number in range(CARDS):
-        add_card(number, vertices // CARDS, back)
+        add_card(number, vertices // CARDS, backs[number % 2])
 
 
 def add_card(number: int, vertices: int, material: bpy.types.Material) -> None:

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Six cloths fall into a bowl in which a blade with three fins turns, and are stirred (lan2024, figure 16)."""
+"""Six cloths fall into a bowl and are stirred by a blade with three fins that turns in it (lan2024, figure 16)."""
 
 from __future__ import annotations
 
-from math import radians, tau
+from math import cos, radians, sin, tau
 
 import bpy
 import numpy as np
 
-from .sheets import add_sheets
+from .sheets import Place, add_sheets
 from .studio import light_and_film
 from .turned import add_body, smooth, turned
 
-CLOTHS, SIZE = 6, 0.36  #: how many, and m
-LOWEST, APART, TURN = 0.3, 0.04, radians(40.0)  #: m above the floor, from each to the next
+CLOTHS, SIZE = 6, 0.34  #: how many, and m
+LOWEST, APART = 0.38, 0.17  #: m above the floor, and from each to the next
+TILT, TURN, ASIDE = radians(25.0), radians(100.0), 0.1  #: of each, from each to the next, and m from the axis
 FRAMES = 120
 SAMPLES = 4  #: a frame, so that the fins' tips are round
-STARTS, FULL = 16, 40  #: frames: it stands, it speeds up
+STARTS, FULL = 20, 44  #: frames: it stands, it speeds up
 PACE = tau / 24.0  #: rad a frame: one turn a second
 #: Radius and height, m: up outside, down inside.
 BOWL = (
@@ -25,8 +26,8 @@ BOWL = (
 )  # fmt: skip
 #: Radius of the core, how far the fins stand out of it, and height, m. It begins below the bowl's inner floor.
 BLADE = (
-    (0.0, 0.0, 0.022), (0.050, 0.0, 0.022), (0.055, 0.10, 0.024), (0.050, 0.10, 0.050), (0.040, 0.085, 0.085),
-    (0.030, 0.03, 0.115), (0.026, 0.008, 0.150), (0.024, 0.0, 0.165), (0.012, 0.0, 0.176), (0.0, 0.0, 0.178),
+    (0.0, 0.0, 0.022), (0.050, 0.0, 0.022), (0.055, 0.13, 0.024), (0.050, 0.13, 0.050), (0.040, 0.12, 0.100),
+    (0.030, 0.08, 0.150), (0.026, 0.02, 0.190), (0.024, 0.0, 0.210), (0.012, 0.0, 0.222), (0.0, 0.0, 0.224),
 )  # fmt: skip
 FINS, SHARP = 3, 10  #: and how narrow they are: a power of the cosine
 COLUMNS = 72
@@ -39,8 +40,13 @@ def build(vertices: int) -> None:
     bpy.data.objects["Floor"].taffeta.role = "COLLIDER"
     add_body("Bowl", [turned(smooth(BOWL, 64), 64)])
     add_blade()
-    heights = (LOWEST + APART * number for number in range(CLOTHS))
-    add_sheets("Cloth", vertices, SIZE, [((0.0, 0.0, z), (0.0, 0.0, n * TURN)) for n, z in enumerate(heights)])
+    add_sheets("Cloth", vertices, SIZE, [place(number) for number in range(CLOTHS)])
+
+
+def place(number: int) -> Place:
+    """Above one side of the bowl, tilted towards the blade."""
+    turn = TURN * number
+    return (ASIDE * sin(turn), -ASIDE * cos(turn), LOWEST + APART * number), (TILT, 0.0, turn)
 
 
 def add_blade() -> None:

@@ -21,7 +21,7 @@ SMOOTH = 0.1  #: friction of steel
 DROP = 0.03  #: m
 FRAMES = 84
 #: Frame, and the hem's place: along the pull from the bed's middle, and up from the tips, m; 1 m/s at last.
-WAY = ((1, 0.5 * SIZE, DROP), (10, 0.5 * SIZE - 0.01, -0.03), (40, 0.5 * SIZE - 0.01, -0.03), (46, 0.4, -0.03), (62, 1.02, -0.03))
+WAY = ((1, 0.3, DROP), (10, 0.29, -0.03), (40, 0.29, -0.03), (46, 0.4, -0.03), (62, 1.02, -0.03))
 
 
 def build(vertices: int) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A cloth is pulled from under a set table, and everything stays standing (li2021, figure 1).
 
-Bodies do not feel cloth, so the tableware stands a hair above the table while the cloth is there, and then sinks onto it.
+Bodies do not feel cloth, so the tableware stands a hair above the table while the cloth is there, then sinks onto it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ ROOM, BARE = 6.0e-3, 1.0e-3  #: m below the tableware, with the cloth and withou
 GLAZE = 2.0e-4  #: m, the thickness of table and tableware, so that the cloth has play
 FRAMES = 84
 #: Frame, and the hand's place: along the pull from the table's middle, and up from its top, m.
-WAY = ((1, HEM, 0.5 * ROOM), (18, 0.44, -0.12), (28, 0.44, -0.12), (34, 0.75, -0.10), (41, 1.45, -0.06), (60, 1.85, -0.10))
+WAY = (
+    (1, HEM, 0.5 * ROOM), (18, 0.44, -0.12), (28, 0.44, -0.12), (34, 0.75, -0.10), (41, 1.45, -0.06), (60, 1.85, -0.10)
+)  # fmt: skip
 LET_GO = 50  #: frame, while the hand still moves
 STANDS = (44, 46)  #: frames between which the tableware sinks
 #: Radius and height, m.

@@ -30,7 +30,7 @@ class Baked(NamedTuple):
 
 
 def baked(name: str, vertices: int, folder: Path, frames: int) -> Baked:
-    """A sample, whose first frames are baked and found clean, by the exact check and by ipctk, with nothing released."""
+    """A sample; its first frames are baked and found clean, by the exact check and by ipctk; nothing is released."""
     build(name, vertices)
     bpy.context.scene.frame_end = frames
     bpy.context.scene.taffeta.step_rate = 96
