@@ -12,9 +12,9 @@ from .sheets import Place, add_sheets
 from .studio import light_and_film
 from .turned import add_body, smooth, turned
 
-CLOTHS, SIZE = 6, 0.34  #: how many, and m
-LOWEST, APART = 0.38, 0.17  #: m above the floor, and from each to the next
-TILT, TURN, ASIDE = radians(25.0), radians(100.0), 0.1  #: of each, from each to the next, and m from the axis
+CLOTHS, SIZE = 6, 0.32  #: how many, and m
+LOWEST, APART = 0.32, 0.07  #: m above the floor, and from each to the next
+TILT, TURN, ASIDE = radians(10.0), radians(100.0), 0.06  #: of each, from each to the next, and m from the axis
 FRAMES = 120
 SAMPLES = 4  #: a frame, so that the fins' tips are round
 STARTS, FULL = 20, 44  #: frames: it stands, it speeds up
