@@ -6,9 +6,10 @@ from __future__ import annotations
 from importlib import import_module
 
 NAMES = (
-    "bending_strip", "cape", "drape_on_sphere", "drawstring_waist", "flag_in_a_gust", "hanging_sheet", "jeans", "knot",
-    "moving_sphere", "pleated_skirt", "reef_knot", "ribbons", "sewn_shirt", "tablecloth_pull", "twisted_cylinder",
-    "twisting_cloth",
+    "bending_strip", "cape", "card_shuffle", "cloth_blender", "drape_on_sphere", "drawstring_waist",
+    "flag_in_a_gust", "folding", "hanging_sheet", "jeans", "knot", "lumpy_body", "moving_sphere", "needles",
+    "pleated_skirt", "reef_knot", "ribbons", "sewn_shirt", "stack_on_teapot", "tablecloth_pull", "teapot_spout",
+    "twisted_cylinder", "twisting_cloth",
 )  # fmt: skip
 FETCHED = ("character",)  #: of a package that pip fetches once, with its checksum
 
