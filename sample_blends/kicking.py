@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""She kicks as high as her head, in three wide skirts, one over the other."""
+"""She kicks as high as her chest, in three wide skirts, one over the other."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SKIRTS = (
 SETTLED = 24  #: frames in which the clothes come down with the arms, before the first
 IN_TOP = 0.2  #: share of the vertices
 
-GUARD = {**STANDING, **both({"LeftArm": [(Y, 6.0), (X, -30.0)], "LeftForeArm": [(ELBOW, 22.0)]})}
+GUARD = {**STANDING, **both({"LeftArm": [(Y, 4.0), (X, -8.0)], "LeftForeArm": [(ELBOW, 30.0)]})}
 BENT = {
     **GUARD,
     "LeftUpLeg": [(X, -62.0), (Y, 0.0)], "LeftLeg": [(X, 62.0)], "LeftFoot": [(X, 20.0)],
@@ -43,7 +43,7 @@ ACT = ((1, GUARD), (14, GUARD), (21, BENT), (26, KICK), (29, KICK), (36, BENT), 
 def build(vertices: int) -> None:
     """Fill the empty session: the clothes have `vertices` or so. Raises NotFetchedError."""
     person = human()
-    light_and_film((0.0, -0.25, 0.9), 5.2, FRAMES, azimuth=radians(-32.0), elevation=radians(8.0), film=(720, 720))
+    light_and_film((0.0, -0.25, 0.86), 4.2, FRAMES, azimuth=radians(-32.0), elevation=radians(8.0), film=(720, 720))
     skeleton = add_skeleton(person)
     for frame, pose in ACT:
         key(skeleton, frame, pose)

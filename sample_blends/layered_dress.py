@@ -21,10 +21,10 @@ START, STEPS = (0.0, 0.6), 2
 TURN, QUARTERS = (36, 72), 8  #: frames between which she turns, and keys of that
 #: From the innermost to the outermost, which is the shortest.
 SKIRTS = (
-    Flare("Skirt", 0.86, 0.38, 0.010, "SATIN", 1),
-    Flare("Third Tier", 0.64, 0.44, 0.014, "SILK", 3),
-    Flare("Second Tier", 0.44, 0.50, 0.018, "SILK", 1),
-    Flare("First Tier", 0.25, 0.56, 0.022, "SILK", 3),
+    Flare("Skirt", 0.86, 0.50, 0.010, "SATIN", 1),
+    Flare("Third Tier", 0.64, 0.54, 0.014, "SILK", 3),
+    Flare("Second Tier", 0.44, 0.58, 0.018, "SILK", 1),
+    Flare("First Tier", 0.25, 0.62, 0.022, "SILK", 3),
 )
 SETTLED = 24  #: frames in which the clothes come down with the arms, before the first
 IN_BODICE = 0.15  #: share of the vertices

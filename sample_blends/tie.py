@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import pi, radians, sqrt, tau
 
 import bpy
@@ -30,10 +31,12 @@ LINE = (
     (0.075, -0.235, 1.210), (0.045, -0.170, 1.235), (0.008, -0.148, 1.285), (0.0, -0.148, 1.345),
     (0.0, -0.180, 1.390), (0.0, -0.235, 1.385), (0.0, -0.275, 1.330), (0.0, -0.290, 1.20), (0.0, -0.280, 0.96),
 )  # fmt: skip
-ENDS = 0.012  #: m of each that are held
-PULLED = (8, 56)  #: frames between which both are pulled
-DOWN = ((0.05, 0.06, -0.10), (0.0, 0.06, -0.20))  #: m by which, of the shorter and of the longer
-LET_GO = 66
+HELD = 0.03  #: m around the middle of each end
+PULLED = (4, 52)  #: frames between which both are pulled
+#: By name, the place of each in the line, and the way it is pulled, m.
+PULLS = {"Shorter": (0, (0.02, 0.0, -0.27)), "Longer": (-1, (0.0, -0.56, 0.28))}
+GRAVITY = ((1, 0.0), (52, 0.0), (58, -9.81))  #: frame, m/s²: a loose knot would slide down
+LET_GO = 62
 SMOOTH = 2.0  #: places along the line, over which the direction across it is evened
 TURNS = 72  #: directions across the line that are compared
 TWIST = 0.05  #: how bad a twist of 1 rad/m is beside a curve of 1/m in the cloth's own plane, squared
@@ -61,6 +64,19 @@ def build(vertices: int) -> None:
     tie = add_garment("Tie", places, faces, fabric(*DYES[1]), flat=flat)
     cloth = tie.taffeta.cloth
     cloth.preset, cloth.pattern_map, cloth.pattern_scale = "SATIN", "UVMap", 1.0
+    for name, (end, way) in PULLS.items():
+        start = np.array(LINE[end])
+        hand = add_hand(name, tuple(start))
+        move(hand, zip(PULLED, (tuple(start), tuple(start + way)), strict=True))
+        let_go(hold(tie, name, partial(_near, start), hand), LET_GO)
+    scene = bpy.context.scene
+    for frame, gravity in GRAVITY:
+        scene.gravity[2] = gravity
+        scene.keyframe_insert("gravity", index=2, frame=frame)
+
+
+def _near(place: Array, *vertex: float) -> bool:
+    return bool(np.linalg.norm(place - vertex) < HELD)
 
 
 def ribbon(points: Array, count: int) -> tuple[Array, Array]:
