@@ -9,7 +9,8 @@ NAMES = (
     "cape", "drape_on_sphere", "drawstring_waist", "flag_in_a_gust", "hanging_sheet", "jeans", "moving_sphere",
     "pleated_skirt", "sewn_shirt", "tablecloth_pull",
 )  # fmt: skip
-FETCHED = ("character", "fashion_show", "kicking", "layered_dress", "tie")  #: of a package that pip fetches once, with its checksum
+#: Of a package that pip fetches once, with its checksum.
+FETCHED = ("character", "fashion_show", "kicking", "layered_dress", "tie")
 
 
 class NotFetchedError(RuntimeError):

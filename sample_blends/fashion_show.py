@@ -9,7 +9,7 @@ import bpy
 
 from .character import add_body
 from .flares import Flare, add_flares
-from .gait import STANDING, STRIDING, walk
+from .gait import STANDING, walk
 from .human import human
 from .puppet import add_skeleton, key
 from .studio import light_and_film

@@ -48,7 +48,7 @@ def add_flares(
     girth = [tau * (support.mean() + flare.out + 0.5 * flare.wide * flare.length) for flare in flares]
     cell = sqrt(sum(width * flare.length for width, flare in zip(girth, flares, strict=True)) / vertices)
     columns = round(max(girth) / cell)  # as many in all, so that none crosses the next
-    middle = np.mean([flare.out + 0.5 * flare.wide * flare.length for flare in flares])
+    middle = sum(flare.out + 0.5 * flare.wide * flare.length for flare in flares) / len(flares)
     near = cKDTree(person.places[: 1 + max(v for face in person.faces["body"] for v in face)])
     found = []
     for layer, (flare, width) in enumerate(zip(flares, girth, strict=True)):
@@ -80,7 +80,7 @@ def around(person: Human, height: float) -> Array:
 
 
 def rings(support: Array, out: Array, columns: int, middle: float) -> Array:
-    """(R, columns, 2) m, lines that are `out` (R, 1) m from the convex one. Evenly spaced on the one `middle` m from it.
+    """(R, columns, 2) m, lines that are `out` (R, 1) m from the convex one; evenly spaced on the one `middle` m off it.
 
     support: (FINE,) as `around` has it. A convex line of support h has, where its normal is n, the place h·n + h′·n′.
     """

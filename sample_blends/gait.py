@@ -36,11 +36,11 @@ PASSING: Pose = {
 def walk(
     skeleton: bpy.types.Object, frame: int, steps: int, place: tuple[float, float], turn: float = 0.0
 ) -> tuple[int, tuple[float, float]]:
-    """Key so many steps, from standing to standing; turn: degrees, at 0 towards −y. Returns frame and place of the end."""
+    """Key so many steps, standing at first and last; turn: degrees, at 0 towards −y. Returns frame and place then."""
     forwards = (sin(radians(turn)), -cos(radians(turn)))
 
     def gone(share: float) -> tuple[float, float]:
-        return tuple(start + share * STRIDE * way for start, way in zip(place, forwards, strict=True))
+        return place[0] + share * STRIDE * forwards[0], place[1] + share * STRIDE * forwards[1]
 
     key(skeleton, frame, STANDING, place, turn)
     for step in range(steps):

@@ -23,7 +23,7 @@ SKIRTS = (
     Flare("Overskirt", 0.32, 0.60, 0.018, "SATIN", 0),
 )
 SETTLED = 24  #: frames in which the clothes come down with the arms, before the first
-IN_TOP = 0.2  #: share of the vertices
+IN_TOP = 0.25  #: share of the vertices
 
 GUARD = {**STANDING, **both({"LeftArm": [(Y, 4.0), (X, -8.0)], "LeftForeArm": [(ELBOW, 30.0)]})}
 BENT = {

@@ -27,7 +27,7 @@ SKIRTS = (
     Flare("First Tier", 0.25, 0.62, 0.022, "SILK", 3),
 )
 SETTLED = 24  #: frames in which the clothes come down with the arms, before the first
-IN_BODICE = 0.15  #: share of the vertices
+IN_BODICE = 0.2  #: share of the vertices
 
 
 def build(vertices: int) -> None:

@@ -84,10 +84,10 @@ def test_its_clothes_have_the_vertices_asked_for_and_are_worn_clean(dressed):
     ],
 )
 def test_other_samples_on_her_start_as_they_should_and_bake_clean(data, scene, name, clothes):
-    build(name, 500)
+    build(name, 1200)
     worn = cloth_objects(scene)
     assert [item.name for item in worn] == clothes
-    assert sum(len(item.data.vertices) for item in worn) == pytest.approx(500, rel=0.2)
+    assert sum(len(item.data.vertices) for item in worn) == pytest.approx(1200, rel=0.2)
     scene.frame_end, scene.taffeta.step_rate, scene.taffeta.preroll = 2, 96, 0
     read = gather(bpy.context)
     simulator, check = Simulator(read, select("cpu")), SceneCheck(read)
