@@ -8,7 +8,7 @@ RUN := $(VENV)/bin/python
 QUICK := $(addprefix tests/gpu_core/,scene files check subspace elasticity solvers contact live bake/test_bake.py test_simulator.py) \
   $(addprefix tests/addon/,interface scene bake/test_state.py live/test_state.py) tests/test_style.py tests/test_references.py
 
-.PHONY: help demo test test-quick test-nightly test-gui test-cuda lint kernels samples extension environments clean distclean
+.PHONY: help demo test test-quick test-nightly test-gui test-cuda lint kernels samples scenes extension environments clean distclean
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
@@ -17,6 +17,7 @@ help:
 	@echo "make test-quick  lint and unit tests, in Blender 4.5: two minutes"
 	@echo "make test       every test, in Blender 4.2, 4.5, 5.0 and 5.1"
 	@echo "make test-nightly  those, and the suites of benchmarks at their full sizes: hours"
+	@echo "make scenes     bake all samples small, judge every frame twice, render a still of each into build/scenes: an hour"
 	@echo "make test-gui   the add-on in the windows of Blender 4.3 and 5.2: as root, on Debian, with debootstrap"
 	@echo "make test-cuda  the solver on this machine's NVIDIA card: the CPU's drape, the same bits twice, NVIDIA's sanitizer"
 	@echo "make lint       ruff, mypy, and who may import whom"
@@ -91,6 +92,10 @@ samples: $(VENV)/run.stamp
 	@$(RUN) -c 'import bpy; bpy.ops.wm.open_mainfile(filepath="sample_blends/drape_on_sphere.blend"); \
 	  bpy.context.preferences.filepaths.save_version = 0; bpy.ops.wm.save_mainfile(compress=True)'
 
+# A scene that was done at this commit is skipped, so it may be broken off. SCENES="cape jeans": these only.
+scenes: $(VENV)/test.stamp kernels
+	@$(RUN) -m taffeta.benchmarks.scenes.gallery $(SCENES)
+
 test:
 	@$(MAKE) -j2 environments
 	@$(MAKE) kernels
@@ -102,6 +107,7 @@ test-quick: $(VENV)/test.stamp lint kernels
 # The suites at their full sizes, and random scenes that no night before has had. Stress keeps its rows in benchmarks/results.
 FUZZ_SECONDS := 3600
 test-nightly: test
+	@$(MAKE) scenes
 	@$(RUN) -m taffeta.benchmarks.material
 	@$(RUN) -m taffeta.benchmarks.physics
 	@$(RUN) -m taffeta.benchmarks.stress

@@ -62,7 +62,7 @@ def blender_cloth(blend: Path, frames: int, distance: float) -> tuple[Frames, fl
     scene = bpy.context.scene
     (cloth,), (collider,) = cloth_objects(scene), members(scene).colliders
     modifier = cloth.modifiers.new("Cloth", "CLOTH")
-    _apply_cotton(modifier)
+    apply_cotton(modifier)
     modifier.point_cache.frame_end = frames
     modifier.collision_settings.use_self_collision = True
     collider.modifiers.new("Collision", "COLLISION")
@@ -73,7 +73,7 @@ def blender_cloth(blend: Path, frames: int, distance: float) -> tuple[Frames, fl
         scene.frame_set(frame)
         if frame == 1:
             start = time.perf_counter()
-        found.append(_shown(cloth))
+        found.append(shown(cloth))
     return np.stack(found), (time.perf_counter() - start) / (frames - 1)
 
 
@@ -101,14 +101,15 @@ def _open(blend: Path, frames: int) -> None:
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, frames
 
 
-def _apply_cotton(modifier: bpy.types.Modifier) -> None:
+def apply_cotton(modifier: bpy.types.Modifier) -> None:
     """Run Blender's own preset file, which sets `bpy.context.cloth`."""
     folder = next(Path(path) for path in bpy.utils.preset_paths("cloth"))
     with bpy.context.temp_override(cloth=modifier):
         exec(compile((folder / "Cotton.py").read_text(encoding="utf-8"), "Cotton.py", "exec"))
 
 
-def _shown(cloth: bpy.types.Object) -> Frames:
+def shown(cloth: bpy.types.Object) -> Frames:
+    """(N, 3) where its vertices are now, object space, m."""
     vertices = cloth.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.vertices
     positions = np.empty(3 * len(vertices), np.float32)
     vertices.foreach_get("co", positions)

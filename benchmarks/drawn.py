@@ -22,8 +22,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import bpy
-import ipctk
-import numpy as np
 
 from ..addon import registration
 from ..addon.bake import session
@@ -31,7 +29,7 @@ from ..addon.bake.state import Phase
 from ..addon.cache import drawn
 from ..addon.scene import modifier, triangulation
 from ..addon.scene.bodies import Body
-from ..gpu_core.scene.arrays import Array, IntArray
+from .second_judge import crosses
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "drawn.json"
@@ -114,18 +112,10 @@ def judge(cloth: bpy.types.Object, tally: Tally) -> None:
 
 
 def _crosses(bodies: list[Body], frame: int) -> bool:
-    """As ipctk says: the cloth with each body in turn, for bodies may cross each other."""
+    """As ipctk says."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
     cloth, *others = (drawn.mesh(body, depsgraph, frame) for body in bodies)
-    return any(_intersects(cloth, other) for other in others)
-
-
-def _intersects(*meshes: tuple[Array, IntArray]) -> bool:
-    starts = np.cumsum([0, *(len(points) for points, _ in meshes)])
-    points = np.concatenate([points for points, _ in meshes])
-    faces = np.concatenate([triangles + start for (_, triangles), start in zip(meshes, starts, strict=False)])
-    mesh = ipctk.CollisionMesh(points, ipctk.edges(faces), faces)
-    return bool(ipctk.has_intersections(mesh, points))
+    return crosses([cloth], others)
 
 
 def run(seeds: range) -> Tally:

@@ -77,9 +77,12 @@ def newton(python: str, scene: Scene, solver: str, iterations: int) -> tuple[Fra
     with tempfile.TemporaryDirectory() as folder:
         job, out = Path(folder) / "job.npz", Path(folder) / "out.npz"
         np.savez(
-            job, positions=cloth.positions, triangles=cloth.triangles, centre=[0.0, 0.0, CENTRE], radius=RADIUS,
-            density=cloth.material.density, step=settings.step, steps_per_frame=settings.steps_per_frame,
-            frames=settings.frames - 1, solver=solver, iterations=iterations, device="cpu",
+            job, positions=cloth.positions, triangles=cloth.triangles, cloth_starts=[0, len(cloth.positions)],
+            triangle_starts=[0, len(cloth.triangles)], centre=[0.0, 0.0, CENTRE], radius=RADIUS, bodies=0,
+            density=[cloth.material.density], friction=cloth.material.friction, gravity=settings.gravity,
+            held=np.zeros(0, np.int32), targets=np.zeros((settings.frames, 0, 3)), until=np.zeros(0, np.int32),
+            step=settings.step, steps_per_frame=settings.steps_per_frame, frames=settings.frames - 1,
+            limit=np.inf, solver=solver, iterations=iterations, device="cpu",
         )  # fmt: skip
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         subprocess.run([python, str(PEER), str(job), str(out)], check=True, env=environment)

@@ -32,14 +32,12 @@ class Engulfed:
         self.vertices: IntArray = np.zeros(0, np.int32)  #: (K,)
         #: (P,) outside, but of an edge or triangle that a body pierces: they are drawn farther out
         self.pierced: IntArray = np.zeros(0, np.int32)
-        self._space, surface = space, space.surface
+        self._space = space
         row, start = space.cloth_vertices, np.asarray(space.start()[:, :3], np.float64)
         self._bodies: list[tuple[slice, Body]] = []  #: which vertices, and how they began
-        corners = surface.triangles[surface.cloth_triangles :]
-        for number, collider in enumerate(space.scene.colliders, len(space.scene.cloths)):
+        for collider in space.scene.colliders:
             rows = slice(row, row := row + collider.positions.shape[1])
-            own = corners[surface.object[corners[:, 0]] == number] - rows.start
-            self._bodies.append((rows, Body(start[rows], own)))
+            self._bodies.append((rows, Body(start[rows], collider.shell)))
         self._outside: list[tuple[npt.NDArray[np.int64], IntArray, Array]] = []
 
     def renew(self, x: Array, found: Tangles, thickness: Array, party: IntArray, apart: Table) -> None:

@@ -41,7 +41,7 @@ def in_layers(scene: Scene, movable: Sequence[Mask]) -> tuple[Scene, list[str]]:
     order = sorted((cloth.layer, k) for k, cloth in enumerate(scene.cloths) if cloth.layer)
     if len({layer for layer, _ in order}) < 2:
         return scene, []
-    bodies, said = [Body(item.positions[0], item.triangles) for item in scene.colliders], []
+    bodies, said = [Body(item.positions[0], item.shell) for item in scene.colliders], []
     cloths, apart = list(scene.cloths), _apart(scene)
     for layer, k in order:
         inner = [other for below, other in order if below < layer and not apart[k, other]]

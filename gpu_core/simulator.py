@@ -6,6 +6,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from .contact.crossings import Crossings
 from .elasticity.assembly import vectors
 from .engulfed import Engulfed
 from .messages import Told
+from .relief import Patience, relieved
 from .scene.arrays import Array
 from .scene.garments import garments
 from .scene.meetings import Meetings
@@ -32,6 +34,7 @@ from .untangle import resolved
 
 JAMMED = 4  #: steps in a row that found no end, after which halves are not tried: there is no room
 DRAWN = 4.0  #: times the stiffness of a pin of weight one half, of the springs that draw cloth out of bodies
+LONGEST = 1.5  #: lengths at rest of an edge that untangling may leave
 HALVINGS = 3  #: how often a step may be halved for a collider to arrive, or for free cloth to gain no energy
 
 
@@ -57,6 +60,7 @@ class FrameReport:
     detections: int = 0  #: broad phases
     contacts: int = 0  #: active pairs at the end
     unfinished_steps: int = 0  #: steps that ran out of iterations
+    given_up_steps: int = 0  #: of them, those that the budget of the frame ended
     halved_steps: int = 0  #: steps taken in two halves: for a collider to arrive, a limit to hold, energy not to rise
     late_steps: int = 0  #: steps at whose end a collider or hard pin had not reached its pose
     strained_steps: int = 0  #: steps that end with cloth stretched beyond its strain limit
@@ -68,6 +72,7 @@ class FrameReport:
     seconds: float = 0.0
     #: colliders and pins that had no room to arrive, and objects that cross since
     released: list[str] = field(default_factory=list)
+    untangled: list[str] = field(default_factory=list)  #: objects that crossed for long, and were brought apart
     begun: list[str] = field(default_factory=list)  #: objects that crossed when they began to collide
     faults: list[str] = field(default_factory=list)  #: objects that cross although no release explains it, and where
 
@@ -81,8 +86,10 @@ class Simulator:
         backend: Backend,
         parameters: NdbParameters | None = None,
         cache: Path | None = None,
+        relieves: bool = True,
     ) -> None:
-        """parameters: None = the scene's preset. cache: folder that keeps subspaces, or None. Raises SceneError."""
+        """parameters: None = the scene's preset. cache: folder that keeps subspaces, or None. relieves: what crosses
+        for long is untangled, which takes seconds. Raises SceneError."""
         self.scene, self.backend = scene.validate(), backend
         self.frame = scene.settings.begins
         self._parameters, self._cache = parameters, cache
@@ -95,6 +102,8 @@ class Simulator:
         self._pulled: tuple[Array, npt.NDArray[np.int64], Array] | None = None  #: stiffness (N,), vertices, targets
         self._build(None)
         self._engulfed = Engulfed(self.space)
+        self._relieves = relieves and scene.settings.start == "resolve" and self.solver.can_halve
+        self._patience = Patience()
         self.warnings = [*brought, *self.space.warnings]
         self._done = StepReport()  #: of the last step that was taken
         start = self.space.start(), self.space.start_velocity()
@@ -148,6 +157,8 @@ class Simulator:
         self.frame += 1
         report.faults += self._sew()
         report.faults += self._draw_out(report)
+        if self._relieves and self._patience.over(self.crossings.count, late=report.late_steps > 0):
+            report.untangled = self._relieve()
         report.tangled = self.crossings.count
         report.contacts = self._done.contacts
         report.detections = proximity.detections - detections
@@ -159,7 +170,7 @@ class Simulator:
         """All that is needed to go on from here with the same bits."""
         freed = self.backend.host(self.solver.proximity.freed).copy()
         numbers = {"frame": np.array(self.frame), "begins": np.array(self.space.begins, float)}
-        sewn = {"freed": freed, "sewn": self._sewing.done}
+        sewn = {"freed": freed, "sewn": self._sewing.done, "patience": self._patience.state}
         return {**numbers, **self.solver.to_host(self._state), **sewn}
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -177,6 +188,7 @@ class Simulator:
         self.crossings.apart = self._meetings.apart(self.frame)
         self._state = self.solver.from_host(state, self.solver.initial_state(x, velocity))
         self.solver.proximity.freed = self.backend.array(state["freed"], np.int64)
+        self._patience.resume(state["patience"])
         self._draw_out()
 
     def _advance(self, report: FrameReport, frame: float, halvings: int = 0) -> None:
@@ -189,6 +201,7 @@ class Simulator:
         self._part(frame, report)
         solver = self._solver_of(halvings)
         solver.renew(self.space.moment(frame))
+        solver.allow(self._allowed(report))
         halvable = solver.can_halve and halvings < HALVINGS
         done: StepReport | None = None
         try:
@@ -208,6 +221,15 @@ class Simulator:
         self._state = state
         self._count(report, done)
 
+    def _allowed(self, report: FrameReport) -> int | None:
+        """Linear solves for the next step of a frame: an even share of what is left of its budget. What crosses is
+        brought apart whatever it takes: less leaves it crossing for longer."""
+        settings = self.scene.settings
+        if not settings.frame_budget or self.crossings.count:
+            return None
+        left = max(settings.frame_budget - report.iterations, 0)
+        return left // max(settings.steps_per_frame - report.steps, 1)
+
     def _has_room(self) -> bool:
         """Whether it may be for the length of a step that it fails: not once something has been released and steps of
         any length still fail."""
@@ -217,7 +239,7 @@ class Simulator:
         """Look which cloth is inside of bodies, and draw it out from now on. Returns the faults; says in the report
         which objects have come to cross because what is inside is not touched."""
         engulfed, before, faults = self._engulfed, self.crossings.crossed, list[str]()
-        if self.crossings.count or len(engulfed.vertices):
+        if self.crossings.count or len(engulfed.drawn):
             faults = self.crossings.renew(self._state.x, engulfed.vertices)[1]
             if report is not None:
                 self._say_released(report, sorted(self.crossings.crossed - before))
@@ -227,6 +249,27 @@ class Simulator:
                 engulfed.renew(x, crossings.found, thickness, crossings.party, crossings.apart)
                 self._let()
         return faults
+
+    def _relieve(self) -> list[str]:
+        """Untangle, if nothing crosses then and nothing is torn. Returns what crossed; what is moved stands still."""
+        proximity, crossings, crossed = self.solver.proximity, self.crossings, self.crossings.crossed
+        freed, state = proximity.freed, self.solver.to_host(self._state)
+        x, velocity = state["x"], state["velocity"]
+        bodies = np.cumsum([0, *(body.positions.shape[1] for body in self.scene.colliders)]) + self.space.cloth_vertices
+        world, before = self.space.world(x[:, :3]), self.positions()
+        after = relieved(self.scene, self.frame, before, [world[a:b] for a, b in pairwise(bodies)])
+        old, new = (np.concatenate(self._sewing.joined(self._garments.joined(places))) for places in (before, after))
+        moved = np.flatnonzero((new != old).any(axis=1))
+        x[moved, :3], velocity[moved] = self.space.local(new)[moved], 0.0
+        there = self.backend.array(x)
+        crossings.renew(there)
+        if crossings.count or not len(moved) or self._longest(x) > max(LONGEST, self._longest(self._cloth())):
+            proximity.freed, crossings.crossed = freed, crossed
+            return []
+        like = self.solver.initial_state(there, self.backend.array(velocity))
+        self._state = self.solver.from_host({**state, "unsolved": np.array(0)}, like)
+        self._draw_out()
+        return sorted(crossed)
 
     def _let(self) -> None:
         """Bodies do not touch what is inside of them; springs draw it out. A constant matrix has no room for those."""
@@ -311,6 +354,7 @@ class Simulator:
         report.steps += 1
         self._done = done
         report.unfinished_steps += not done.converged
+        report.given_up_steps += done.given_up
         report.strained_steps += done.strained
         report.heated_steps += done.heated
         if not done.arrived:
@@ -364,12 +408,16 @@ class Simulator:
         """(N, 3) of the cloths, relative to the scene's centre, m."""
         return np.asarray(self.backend.host(self._state.x)[: self.space.cloth_vertices, :3])
 
+    def _longest(self, x: npt.NDArray[np.floating]) -> float:
+        """The longest edge over its length at rest. x: (V or N, 3 or 4) m."""
+        lengths = edge_lengths(x[:, :3], self.space.edges)
+        return float((lengths / self.space.moment(self.frame).rest_length).max(initial=0.0))
+
     def _measure(self, report: FrameReport) -> None:
         x = self._cloth()
         if not np.isfinite(x).all():
             raise self._diverged(self.solver.last_x)
-        rest_length = self.space.moment(self.frame).rest_length
-        report.largest_stretch = float((edge_lengths(x, self.space.edges) / rest_length).max(initial=0.0))
+        report.largest_stretch = self._longest(x)
         report.smallest_gap = self.solver.proximity.smallest_gap(self._state.x)
         velocity = self.backend.host(self._state.velocity)[:, :3].astype(np.float64)
         report.rms_speed = float(np.sqrt((velocity**2).sum(axis=1).mean()))
@@ -381,7 +429,7 @@ def _halves_may_help(done: StepReport, report: FrameReport, halvings: int) -> bo
     Not in a frame in which that has not helped before: there is no room. But what is late gets its halves even where
     only strain or energy was left: if it stays late, what is in its way is released.
     """
-    if report.late_steps:
+    if report.late_steps or done.given_up:
         return False
     if not done.arrived:
         return True

@@ -36,7 +36,7 @@ def freed_of_bodies(scene: Scene) -> tuple[Scene, list[str]]:
     words."""
     meetings = Meetings(scene)
     apart = meetings.apart(scene.settings.begins)
-    bodies = [(item, Body(item.positions[0], item.triangles)) for item in scene.colliders]
+    bodies = [(item, Body(item.positions[0], item.shell)) for item in scene.colliders]
     places = [np.array(cloth.positions, np.float64) for cloth in scene.cloths]
     free_of = [movable(cloth) for cloth in scene.cloths]
     said: list[str] = []

@@ -6,10 +6,15 @@ from __future__ import annotations
 from importlib import import_module
 
 NAMES = (
-    "cape", "drape_on_sphere", "drawstring_waist", "flag_in_a_gust", "hanging_sheet", "jeans", "moving_sphere",
-    "pleated_skirt", "sewn_shirt", "tablecloth_pull",
+    "bending_strip", "cape", "card_shuffle", "cloth_blender", "drape_on_sphere", "drawstring_waist",
+    "flag_in_a_gust", "folding", "hanging_sheet", "jeans", "knot", "lumpy_body", "moving_sphere", "needles",
+    "pleated_skirt", "reef_knot", "ribbons", "sewn_shirt", "stack_on_teapot", "tablecloth_pull", "teapot_spout",
+    "twisted_cylinder", "twisting_cloth",
 )  # fmt: skip
-FETCHED = ("character",)  #: of a package that pip fetches once, with its checksum
+#: Of a package that pip fetches once, with its checksum.
+FETCHED = ("character", "fashion_show", "kicking", "layered_dress", "tie")
+
+SMALL = 1000  #: vertices of a small one, where its script does not say `SMALL`
 
 
 class NotFetchedError(RuntimeError):
@@ -25,3 +30,8 @@ def build(name: str, vertices: int) -> None:
     if name not in (*NAMES, *FETCHED):
         raise KeyError(name)
     import_module(f".{name}", __package__).build(vertices)
+
+
+def small(name: str) -> int:
+    """Vertices at which the sample `name` shows what it is for, and no more."""
+    return int(getattr(import_module(f".{name}", __package__), "SMALL", SMALL))

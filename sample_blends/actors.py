@@ -67,6 +67,11 @@ def hold(
     return pins
 
 
+def beyond(side: float, least: float) -> Callable[[float, float, float], bool]:
+    """Which places are at least so many m along x; of side −1 against it."""
+    return lambda x, _y, _z: side * x > least
+
+
 def let_go(pins: bpy.types.PropertyGroup, frame: int) -> None:
     """At this frame, at once."""
     for strength, at in ((1.0, frame - 1), (0.0, frame)):

@@ -58,6 +58,14 @@ def denim() -> bpy.types.Material:
     return material
 
 
+def satin(colour: Colour) -> bpy.types.Material:
+    """A woven ribbon that shines."""
+    material, _, _, surface = _surface("Satin", colour)
+    surface.inputs["Roughness"].default_value = 0.32
+    surface.inputs["Sheen Weight"].default_value = 0.2
+    return material
+
+
 def plaster(colour: Colour = (0.55, 0.53, 0.50)) -> bpy.types.Material:
     material, _, _, surface = _surface("Plaster", colour)
     surface.inputs["Roughness"].default_value = 0.9

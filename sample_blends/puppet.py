@@ -43,13 +43,15 @@ def add_skeleton(person: Human) -> bpy.types.Object:
 
 
 def skin(item: bpy.types.Object, skeleton: bpy.types.Object, person: Human, vertices: Sequence[int]) -> None:
-    """Let a mesh follow the bones. vertices: which of the human's each of its own is."""
-    places = {vertex: index for index, vertex in enumerate(vertices)}
+    """Let a mesh follow the bones. vertices: which of the human's each of its own is, or follows."""
+    places: dict[int, list[int]] = {}
+    for index, vertex in enumerate(vertices):
+        places.setdefault(vertex, []).append(index)
     for bone, weights in person.weights.items():
         group = item.vertex_groups.new(name=bone)
         for vertex, weight in weights:
             if vertex in places and weight > 0.0:
-                group.add([places[vertex]], weight, "REPLACE")
+                group.add(places[vertex], weight, "REPLACE")
     item.parent = skeleton
     item.modifiers.new("Armature", "ARMATURE").object = skeleton
 

@@ -23,6 +23,7 @@ OUTLINE = (
     (0.0, 1.385), (0.06, 1.41), (0.105, 1.46), (0.24, 1.42), (0.47, 1.30), (0.41, 1.16), (0.27, 1.21), (0.25, 0.80),
 )  # fmt: skip
 AREA = 0.6  #: m² of both panels, or so
+SMALL = 1600  #: vertices; coarser sleeves lie on the arms without room to settle
 SEWN = ((2, 3), (3, 4), (5, 6), (6, 7))  #: of these corners, the sides that are sewn
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil, sqrt
 
@@ -47,6 +47,11 @@ def _shirt(_person: Human, middle: Array, arm: Array) -> npt.NDArray[np.bool_]:
     return np.asarray(trunk | (arm < 0.65))
 
 
+def _top(_person: Human, middle: Array, arm: Array) -> npt.NDArray[np.bool_]:
+    x, _, z = middle.T
+    return np.asarray(np.isnan(arm) & (z > 1.0) & ~((np.abs(x) < 0.06) & (z > 1.32)))  # straps over the shoulders
+
+
 def _coat(_person: Human, middle: Array, arm: Array) -> npt.NDArray[np.bool_]:
     x, y, z = middle.T
     trunk = np.isnan(arm) & (z > 0.935) & (z < 1.385) & ~((np.abs(x) < 0.02) & (y < 0.0))  # open in front
@@ -64,13 +69,17 @@ GARMENTS = (
     Garment("Coat", "helper-tights", _coat, 0.03, "WOOL", 4, ease=0.08),
 )
 
+TOP = Garment("Top", "helper-tights", _top, 0.005, "JERSEY_KNIT", 5, ease=-0.04)  #: without sleeves, and short
 
-def dress(person: Human, skeleton: bpy.types.Object, vertices: int) -> list[bpy.types.Object]:
+
+def dress(
+    person: Human, skeleton: bpy.types.Object, vertices: int, garments: Sequence[Garment] = GARMENTS
+) -> list[bpy.types.Object]:
     """All garments, with so many vertices or so; as large faces in each."""
-    cut = [_cut(person, garment) for garment in GARMENTS]
+    cut = [_cut(person, garment) for garment in garments]
     area = [_area(places, faces) for _, places, faces in cut]
     found = []
-    for garment, (used, places, faces), own in zip(GARMENTS, cut, area, strict=True):
+    for garment, (used, places, faces), own in zip(garments, cut, area, strict=True):
         item = _link(garment, places, faces)
         skin(item, skeleton, person, used)
         _refine(item, round(vertices * own / sum(area)))

@@ -29,6 +29,8 @@ from ..scene.gather import FrameRange, Members, members
 from ..scene.painted import Weights
 from ..scene.render_settings import as_rendered, differs
 
+Group = tuple[list[Body], list[Body]]  #: cloths, and the bodies that are looked at with them
+
 
 def findings(context: bpy.types.Context, frames: FrameRange) -> Iterator[tuple[int, list[Finding]]]:
     """Each frame of the animation in this range with what crosses in it.
@@ -36,22 +38,30 @@ def findings(context: bpy.types.Context, frames: FrameRange) -> Iterator[tuple[i
     Cloth against itself and against all else; bodies among themselves are not looked at. A dense mesh stands for the
     cloth that it follows, which it lies upon. The current frame and all modifiers are put back. Raises SceneError.
     """
+    groups = judged(members(context.scene))
+    for frame, depsgraph in played(context, frames, groups):
+        yield frame, _findings(depsgraph, frame, groups)
+
+
+def played(
+    context: bpy.types.Context, frames: FrameRange, groups: Sequence[Group]
+) -> Iterator[tuple[int, bpy.types.Depsgraph]]:
+    """Each frame as these objects render in it, and then the current frame and all modifiers as they were."""
     scene = context.scene
-    groups = _judged(members(scene))
-    drawn = list(dict.fromkeys(body for cloths, bodies in groups for body in (*cloths, *bodies)))
+    drawn = list(dict.fromkeys(body.item for cloths, bodies in groups for body in (*cloths, *bodies)))
     before = scene.frame_current, scene.frame_subframe
     try:
         with ExitStack() as undo:
             undo.enter_context(retiming.unstretched(scene))
-            undo.enter_context(as_rendered(scene, [body.item for body in drawn]))
+            undo.enter_context(as_rendered(scene, drawn))
             for frame in range(frames[0], frames[1] + 1):
                 scene.frame_set(frame)
-                yield frame, _findings(context.evaluated_depsgraph_get(), frame, groups)
+                yield frame, context.evaluated_depsgraph_get()
     finally:
         scene.frame_set(before[0], subframe=before[1])
 
 
-def _judged(present: Members) -> list[tuple[list[Body], list[Body]]]:
+def judged(present: Members) -> list[Group]:
     """(cloths, bodies) that are looked at together: a light mesh that renders as well apart from what follows it."""
     cloths = [Body(item) for item in present.cloths if modifier.find(item) is not None]
     shown = {
@@ -60,10 +70,10 @@ def _judged(present: Members) -> list[tuple[list[Body], list[Body]]]:
     dense = [body for body, cloth in shown.items() if cloth is not None and Body(cloth) in cloths]
     light = {shown[body] for body in dense}
     alone = [body for body in cloths if body.item not in light]
-    groups = [([*alone, *dense], present.bodies)]
+    found = [([*alone, *dense], present.bodies)]
     if any(body.item in light and not body.item.hide_render for body in cloths):
-        groups.append(([body for body in cloths if body in alone or not body.item.hide_render], present.bodies))
-    return groups
+        found.append(([body for body in cloths if body in alone or not body.item.hide_render], present.bodies))
+    return found
 
 
 def differs_from_simulated(scene: bpy.types.Scene) -> bool:
@@ -137,10 +147,7 @@ def _threads(cloths: Sequence[bpy.types.Object], points: Sequence[Array]) -> Int
     return np.concatenate(found)
 
 
-def _findings(
-    depsgraph: bpy.types.Depsgraph, frame: int, groups: Sequence[tuple[list[Body], list[Body]]]
-) -> list[Finding]:
-    """groups: as `_judged`."""
+def _findings(depsgraph: bpy.types.Depsgraph, frame: int, groups: Sequence[Group]) -> list[Finding]:
     meshes: dict[Body, Drawn] = {}
     found: dict[Finding, None] = {}
     for cloths, bodies in groups:

@@ -78,6 +78,7 @@ class TAFFETA_PT_solver(bpy.types.Panel):
         layout.prop(chosen, "step_rate", text="Steps/Second")  # the dot of what takes keys leaves no room for more
         for name in (
             "tolerance_shown",
+            "frame_budget",
             "collider_detail",
             "start",
             "method",

@@ -38,14 +38,16 @@ class Cuts:
         self._folds.see(mesh, points)
         self._last = points
 
-    def triangles(self) -> IntArray:
-        """(T, 3): those of the first frame as Blender draws them, then what else was seen."""
+    def finish(self) -> tuple[IntArray, int | None]:
+        """((T, 3) those of the first frame as Blender draws them, then what else was seen, how many the first are;
+        None = all)."""
         more = self._folds.triangles() if self._folds is not None else self._drawn[:0]
         if not len(more):
-            return self._drawn
+            return self._drawn, None
         every = np.concatenate([self._drawn, more])
         _, first = np.unique(np.sort(every, axis=1), axis=0, return_index=True)
-        return every[np.sort(first)]
+        drawn = int((first < len(self._drawn)).sum())
+        return every[np.sort(first)], drawn if drawn < len(first) else None
 
 
 class _Folds:

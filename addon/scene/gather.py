@@ -234,6 +234,7 @@ def gather_settings(scene: bpy.types.Scene, frames: FrameRange | None = None) ->
         frame_end=last,
         preroll=chosen.preroll,
         samples_per_frame=chosen.samples_per_frame,
+        frame_budget=chosen.frame_budget,
         fps=scene.render.fps / scene.render.fps_base,
         step_rate=number(chosen.step_rate),
         gravity=gravity(scene),

@@ -273,10 +273,12 @@ class ColliderReader(Reader):
         self.positions.append(lambda: to_world(points, matrix).astype(np.float32), points.nbytes)
 
     def finish(self) -> Collider:
+        triangles, drawn = self._cuts.finish()
         return Collider(
             name=self.body.name,
-            triangles=_facing_out(self._cuts.triangles(), self._first_matrix),
+            triangles=_facing_out(triangles, self._first_matrix),
             positions=self.positions.finish(),
+            drawn=drawn,
             **self.numbers.first,
             keys=self.numbers.keys(),
         )

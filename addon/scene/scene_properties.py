@@ -7,7 +7,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ...gpu_core.scene.scene import Settings
-from ...gpu_core.scene.settings import MOST_SAMPLES
+from ...gpu_core.scene.settings import MOST_BUDGET, MOST_SAMPLES
 from .encounter_properties import EncounterProperties
 from .shown import KEYED, UNKEYED, shown, shown_length
 
@@ -137,6 +137,16 @@ class SceneProperties(bpy.types.PropertyGroup):
         min=1,
         max=MOST_SAMPLES,
         soft_max=16,
+        options=UNKEYED,
+    )
+    frame_budget: IntProperty(
+        name="Budget per Frame",
+        description="So many iterations a frame may take; the report of a frame says how many it took. What is left "
+        "over then: a little accuracy, and perhaps the strain limit, never a crossing. 0: as many as it needs",
+        default=Settings.frame_budget,
+        min=0,
+        max=MOST_BUDGET,
+        soft_max=5000,
         options=UNKEYED,
     )
     preroll: IntProperty(

@@ -5,7 +5,8 @@
 
 table     Table 1's columns for --scene (default: all) at --vertices, frames --first to --frames
 floor     bytes, operations and time of an iteration and of a contact pass, at --vertices (default: 40 000, 340 000)
-scaling   a frame of the drape at 10 000 to 160 000 vertices (or --vertices ...)
+scaling   a step of the drape and its memory at 2500 to 640 000 vertices (or --vertices ...)
+threads   the same frames at 40 000 vertices (or --vertices ...) on 1, 2, 4, … and all threads of the CPU
 million   a million vertices in 16 GiB of address space
 modes     120 modes at 40 000 and 340 000 vertices (or --vertices ...)
 host      what the host does for a step on a card, counted on the pretended one, 10 000 vertices
@@ -62,10 +63,21 @@ def _scaling(options: argparse.Namespace, backend: Backend) -> Rows:
     rows = []
     for row in scaling.scaling(backend, options.vertices or scaling.SIZES):
         rows.append(asdict(row))
-        print(f"{row.vertices} vertices: {row.seconds_per_frame:.3f} s a frame", flush=True)
+        said = f"{row.seconds_per_frame:.3f} s a frame, {row.step:.1f} ms a step, {row.memory:.0f} MiB"
+        print(f"{row.vertices} vertices: {said}", flush=True)
     if len(rows) > 1:
-        power = scaling.exponent([r["vertices"] for r in rows], [r["seconds_per_frame"] for r in rows])
-        print(f"exponent {power:.3f}")
+        sizes = [row["vertices"] for row in rows]
+        time, memory = (scaling.exponent(sizes, [row[key] for row in rows]) for key in ("seconds_per_frame", "memory"))
+        print(f"exponents: time {time:.3f}, memory {memory:.3f}")
+    return rows
+
+
+def _threads(options: argparse.Namespace, backend: Backend) -> Rows:
+    rows = []
+    for vertices in options.vertices or [40_000]:
+        for row in scaling.threads(vertices):
+            rows.append(row)
+            print(f"{row['vertices']} vertices, {row['threads']} threads: {row['seconds_per_frame']:.3f} s a frame")
     return rows
 
 
@@ -111,6 +123,7 @@ PARTS: dict[str, tuple[Callable[[argparse.Namespace, Backend], Rows], tuple[str,
     "table": (_table, ("scene", "preset", "vertices")),
     "floor": (_floor, ("vertices", "part")),
     "scaling": (_scaling, ("vertices",)),
+    "threads": (_threads, ("vertices", "threads")),
     "million": (_million, ("vertices",)),
     "modes": (_modes, ("vertices",)),
     "host": (_host, ("vertices", "stage")),

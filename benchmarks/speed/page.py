@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from . import host, results, scaling, table1
@@ -19,6 +19,7 @@ BLOCK = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
 ELSEWHERE = ("recycling",)  # written by its own command, benchmarks.recycling
 
 Row = dict[str, Any]
+Tables = Mapping[str, Callable[[Sequence[Row]], str]]  # by the part of the results: its rows as Markdown
 
 
 def write() -> None:
@@ -26,20 +27,24 @@ def write() -> None:
     PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), results.every()), encoding="utf-8")
 
 
-def filled(text: str, machines: Sequence[dict[str, Any]]) -> str:
-    """The page with the tables of all machines. Raises KeyError where it asks for a table that does not exist."""
-    return BLOCK.sub(lambda found: found[0] if found[2] in ELSEWHERE else _filled(found, machines), text)
+def filled(text: str, machines: Sequence[dict[str, Any]], tables: Tables | None = None) -> str:
+    """A page with the tables of all machines. Raises KeyError where it asks for a table that does not exist.
+
+    tables: None = those of this page.
+    """
+    own = TABLES if tables is None else tables
+    return BLOCK.sub(lambda found: found[0] if found[2] in ELSEWHERE else _filled(found, machines, own), text)
 
 
-def _filled(found: re.Match[str], machines: Sequence[dict[str, Any]]) -> str:
-    return found[1] + _tables(found[2], machines) + found[3]
+def _filled(found: re.Match[str], machines: Sequence[dict[str, Any]], tables: Tables) -> str:
+    return found[1] + _tables(found[2], machines, tables) + found[3]
 
 
-def _tables(name: str, machines: Sequence[dict[str, Any]]) -> str:
+def _tables(name: str, machines: Sequence[dict[str, Any]], tables: Tables) -> str:
     if name == "blender":
         return blender()
     parts = [
-        f"{machine['machine']}. {_measured(rows)}\n\n{TABLES[name](rows)}\n"
+        f"{machine['machine']}. {_measured(rows)}\n\n{tables[name](rows)}\n"
         for machine in machines
         if (rows := machine["parts"].get(name))
     ]
@@ -63,7 +68,7 @@ def _measured(rows: Iterable[Row]) -> str:
     return "; ".join(sorted(facts))
 
 
-def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
@@ -71,7 +76,7 @@ def _markdown(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 def _table(rows: Sequence[Row]) -> str:
     lines: list[Sequence[str]] = [table1.cells(row) for row in rows]
     lines += [cells for scene in dict.fromkeys(row["scene"] for row in rows) if (cells := table1.paper_cells(scene))]
-    return _markdown(table1.COLUMNS, lines)
+    return markdown(table1.COLUMNS, lines)
 
 
 FLOOR = (
@@ -98,30 +103,51 @@ def floor_cells(row: Row) -> list[str]:
 
 def _floor(rows: Sequence[Row]) -> str:
     peak = max(row["peak"] for row in rows)
-    return f"Peak of a matrix product: {peak:.0f} GFLOP/s.\n\n" + _markdown(FLOOR, map(floor_cells, rows))
+    return f"Peak of a matrix product: {peak:.0f} GFLOP/s.\n\n" + markdown(FLOOR, map(floor_cells, rows))
 
 
 def _scaling(rows: Sequence[Row]) -> str:
     head = (
         "vertices",
         "s/frame",
+        "ms/step",
+        "MiB",
         "Newton iterations / step",
         "CG iterations / step",
         "contacts",
         "µs / (frame · vertex)",
     )
     lines = [
-        [f"{r['vertices']}", f"{r['seconds_per_frame']:.2f}", f"{r['iterations']:.1f}", f"{r['gradients']:.0f}",
-         f"{r['contacts']:.0f}", f"{1e6 * r['seconds_per_frame'] / r['vertices']:.0f}"]
+        [f"{r['vertices']}", f"{r['seconds_per_frame']:.2f}", f"{sum(r['milliseconds'].values()):.1f}",
+         f"{r['memory']:.0f}", f"{r['iterations']:.1f}", f"{r['gradients']:.0f}", f"{r['contacts']:.0f}",
+         f"{1e6 * r['seconds_per_frame'] / r['vertices']:.0f}"]
         for r in rows
     ]  # fmt: skip
     if len(rows) < 2:
-        return _markdown(head, lines)
+        return markdown(head, lines)
     sizes = [row["vertices"] for row in rows]
     power = scaling.exponent(sizes, [row["seconds_per_frame"] for row in rows])
     one = scaling.exponent(sizes, [r["seconds_per_frame"] / max(1e-9, r["gradients"] + r["iterations"]) for r in rows])
-    text = f"Exponent {power:.3f} (target: below 1.15); of the time per iteration, linear and nonlinear, {one:.3f}."
-    return f"{_markdown(head, lines)}\n{text}\n"
+    memory = scaling.exponent(sizes, [row["memory"] for row in rows])
+    (small, large), (less, more) = sizes[-2:], (row["memory"] for row in rows[-2:])
+    each = table1.MEBIBYTE / 1000.0 * (more - less) / (large - small)
+    text = (
+        f"Exponent {power:.3f} (target: below 1.15); of the time per iteration, linear and nonlinear, {one:.3f}. Of "
+        f"the memory, the interpreter's included, {memory:.3f}; a vertex more takes {each:.1f} kB."
+    )
+    return f"{markdown(head, lines)}\n{text}\n"
+
+
+def _threads(rows: Sequence[Row]) -> str:
+    alone = {row["vertices"]: row["seconds_per_frame"] for row in rows if row["threads"] == 1}
+    lines = []
+    for row in rows:
+        part = row["milliseconds"]
+        faster = alone.get(row["vertices"], float("nan")) / row["seconds_per_frame"]
+        broad, solve = part["broad"], part["residual"] + part["matrix"] + part["gradients"]
+        lines.append([f"{row['vertices']}", f"{row['threads']}", f"{row['seconds_per_frame']:.2f}", f"{faster:.2f} ×",
+                      f"{sum(part.values()):.1f}", f"{broad:.1f}", f"{solve:.1f}"])  # fmt: skip
+    return markdown(("vertices", "threads", "s/frame", "faster", "ms/step", "of it broad phase", "of it solve"), lines)
 
 
 def _million(rows: Sequence[Row]) -> str:
@@ -130,7 +156,7 @@ def _million(rows: Sequence[Row]) -> str:
         outcome = f"not done ({row['failed']})" if row["failed"] else "done"
         parts.append(f"{row['vertices']} vertices in {row['limit_gib']:g} GiB of address space: {outcome}.\n\n")
         stages = [[s["stage"], f"{s['seconds']:.0f}", f"{s['peak']:.0f}", f"{s['now']:.0f}"] for s in row["stages"]]
-        parts.append(_markdown(("stage reached", "s since start", "peak, MiB", "now, MiB"), stages))
+        parts.append(markdown(("stage reached", "s since start", "peak, MiB", "now, MiB"), stages))
         if row["holds"]:
             held = ", ".join(f"`{path}` {size:.0f}" for path, size in row["holds"].items())
             parts.append(f"\nLargest arrays between frames, MiB: {held}.\n")
@@ -139,17 +165,17 @@ def _million(rows: Sequence[Row]) -> str:
 
 def _modes(rows: Sequence[Row]) -> str:
     lines = [[f"{r['vertices']}", f"{r['modes']}", f"{r['computed']:.2f}", f"{r['read']:.2f}"] for r in rows]
-    return _markdown(("vertices", "modes", "computed, s", "read from disk, s"), lines)
+    return markdown(("vertices", "modes", "computed, s", "read from disk, s"), lines)
 
 
 def _start(rows: Sequence[Row]) -> str:
     lines = [[f"{r['vertices']}", *(f"{r['seconds'][f'frame {k}']:.2f}" for k in (1, 2))] for r in rows]
-    return _markdown(("vertices", "frame 1 (start pose), s", "frame 2 (first simulated), s"), lines)
+    return markdown(("vertices", "frame 1 (start pose), s", "frame 2 (first simulated), s"), lines)
 
 
 def _host(rows: Sequence[Row]) -> str:
     head = ("stage", "array operations", "launches", "graph launches", "graphs built", "waits", "uploads", "copies")
-    return _markdown(head, [host.cells(row) for row in rows])
+    return markdown(head, [host.cells(row) for row in rows])
 
 
 def _newton(rows: Sequence[Row]) -> str:
@@ -167,7 +193,7 @@ def _newton(rows: Sequence[Row]) -> str:
             f"{r['largest_stretch']:.3f}", f"{1e3 * r['mean_height']:.0f}",
         ])  # fmt: skip
     versions = ", ".join(sorted({r["versions"] for r in rows} - {""}))
-    return f"{versions}.\n\n{_markdown(head, lines)}"
+    return f"{versions}.\n\n{markdown(head, lines)}"
 
 
 def blender() -> str:
@@ -194,14 +220,15 @@ def blender() -> str:
             for run in content["runs"] for row in run["rows"]
         ]  # fmt: skip
         notes = "; ".join(sorted({f"commit {run['commit']} {run['note']}".strip() for run in content["runs"]}))
-        parts.append(f"{content['processor']}, Blender {content['blender']}; {notes}\n\n{_markdown(head, lines)}\n")
+        parts.append(f"{content['processor']}, Blender {content['blender']}; {notes}\n\n{markdown(head, lines)}\n")
     return "\n" + "\n".join(parts)
 
 
-TABLES: dict[str, Callable[[Sequence[Row]], str]] = {
+TABLES: Tables = {
     "table": _table,
     "floor": _floor,
     "scaling": _scaling,
+    "threads": _threads,
     "million": _million,
     "modes": _modes,
     "start": _start,

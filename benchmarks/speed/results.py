@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+import platform
 import re
 import subprocess
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ def save(machine: str, part: str, rows: list[Entry], key: tuple[str, ...], comma
     content: dict[str, Any] = {"machine": machine, "parts": {}}
     if path.exists():
         content = json.loads(path.read_text(encoding="utf-8"))
-    measured = {"commit": commit(), "command": command, "note": note}
+    measured = {"commit": commit(), "command": command, "note": note, "versions": versions()}
     fresh = [{**row, "measured": measured} for row in rows]
     replaced = {_identity(row, key) for row in fresh}
     kept = [row for row in content["parts"].get(part, []) if _identity(row, key) not in replaced]
@@ -43,6 +45,12 @@ def commit() -> str:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
+
+
+def versions() -> str:
+    """Of what a measurement runs on, beside the commit."""
+    packages = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "scipy"))
+    return f"Python {platform.python_version()}, {packages}, {platform.system()} {platform.release()}"
 
 
 def _identity(row: Entry, key: tuple[str, ...]) -> tuple[Any, ...]:

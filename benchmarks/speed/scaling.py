@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Time a frame against the number of vertices, and the memory of a very large cloth."""
+"""Time and memory against the number of vertices and of threads, and the memory of a very large cloth."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ import numpy as np
 import scipy.sparse as sparse
 
 from ...gpu_core.backend import Backend, select
+from ...gpu_core.backend.cpu import CpuBackend
 from ...gpu_core.simulator import Simulator
 from .scenes import built
 from .table1 import MEBIBYTE, Row, measure, peak_memory
 
-SIZES = (10_000, 20_000, 40_000, 80_000, 160_000)
+SIZES = (2_500, 5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000, 640_000)
 FIRST, LAST = 6, 8  #: frames of the drape that are timed: the middle lies on the sphere, the sides fall around it
 GIBIBYTE = 1 << 30
 LARGEST_OWNERS = 12  #: rows of the list of what holds the memory
@@ -34,8 +35,16 @@ def scaling(backend: Backend, sizes: Sequence[int] = SIZES) -> Iterator[Row]:
         yield measure("drape", built("drape", vertices, LAST), backend, FIRST)
 
 
+def threads(vertices: int, counts: Sequence[int] | None = None) -> Iterator[dict[str, Any]]:
+    """The same frames on so many threads of the CPU; None = 1, 2, 4, … and all."""
+    every = CpuBackend().threads
+    for count in counts or sorted({*(1 << k for k in range(every.bit_length())), every}):
+        row = measure("drape", built("drape", vertices, LAST), CpuBackend(threads=count), FIRST)
+        yield {"threads": count, **dataclasses.asdict(row)}
+
+
 def exponent(vertices: Sequence[float], seconds: Sequence[float]) -> float:
-    """p of seconds = c vertices^p, by least squares of the logarithms."""
+    """p of seconds = c vertices^p, or of anything else that grows, by least squares of the logarithms."""
     return float(np.polyfit(np.log(vertices), np.log(seconds), 1)[0])
 
 

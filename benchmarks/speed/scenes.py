@@ -12,6 +12,7 @@ from ...gpu_core.scene import fabrics
 from ...gpu_core.scene.scene import Cloth, Collider, Material, Pins, Scene, Settings
 from ...gpu_core.scene.settings import SolverPreset
 from ..stress.shapes import lathe, rotation, sheet, sphere
+from .paper import TABLE, PaperRow
 
 COTTON = fabrics.COTTON.material
 RADIUS, CENTRE, DROP = 0.25, 0.75, 0.02  #: of the sphere, as in sample_blends/drape_on_sphere.py, m
@@ -19,23 +20,6 @@ WAIST, HEM, LENGTH = 0.14, 0.45, 0.6  #: radii and length of the skirt, m
 TURN = 120.0  #: of the skirt's waist and hips, degrees a second
 
 Build = Callable[[int, int], Scene]  # (vertices, frames)
-
-
-@dataclass(frozen=True)
-class PaperRow:
-    """A row of Lan 2024, Table 1: ms a step on an RTX 3090."""
-
-    vertices: int
-    broad: float
-    narrow: float
-    partial: float
-    full: float
-    solve: float
-    iterations: int
-    misc: float
-    fps: float
-    pairs: float
-    contacts: float
 
 
 @dataclass(frozen=True)
@@ -88,12 +72,12 @@ SCENES = {
         SpeedScene("drape", drape, 40000),
         SpeedScene(
             "paper_drape", paper_drape, 40000,
-            PaperRow(40_000, 4.0, 4.0, 0.2, 4.0, 30.8, 38, 1.2, 25.0, 3e6, 7e3),
+            TABLE["drape_on_sphere"],
             "mesh size, sphere drape, step and density; fabric, sphere and height of fall are ours",
         ),
         SpeedScene(
             "skirt", skirt, 340000,
-            PaperRow(366_000, 14.0, 14.7, 1.6, 13.1, 167.3, 67, 12.4, 4.8, 1e7, 8.4e4),
+            TABLE["fashion_show"],
             "size, step and density of the midi skirt of Fig. 1; garment and motion are ours",
         ),
     )

@@ -16,9 +16,11 @@ from ...gpu_core.backend import Backend
 from ...gpu_core.scene.scene import Scene
 from ...gpu_core.simulator import FrameReport, Simulator
 from .clock import NAMES, Clock, watched
+from .paper import PROCESSOR
 from .scenes import SCENES
 
 MEBIBYTE = 1 << 20
+WATCHING = "watching"  #: a stage that is no part of a step
 
 
 @dataclass(frozen=True)
@@ -46,9 +48,15 @@ class Row:
         return sum(self.milliseconds.values())
 
 
-def measure(name: str, scene: Scene, backend: Backend, first: int) -> Row:
-    """Run the scene; time its frames from `first` (at least 2) on."""
-    _forget_peak(backend)
+Watch = Callable[[FrameReport, Simulator], None]
+
+
+def measure(name: str, scene: Scene, backend: Backend, first: int, watch: Watch | None = None) -> Row:
+    """Run the scene; time its frames from `first` (at least 2) on. watch: called after each; its time is not counted.
+
+    Raises SolverError.
+    """
+    forget_peak(backend)
     clock = Clock(synchronize(backend))
     settings = scene.settings
     reports: list[FrameReport] = []
@@ -59,9 +67,12 @@ def measure(name: str, scene: Scene, backend: Backend, first: int) -> Row:
                 clock.restart()
                 reports.clear()
             reports.append(simulator.advance_frame())
+            if watch is not None:
+                with clock.inside(WATCHING):
+                    watch(reports[-1], simulator)
         clock.stop()
     steps = sum(report.steps for report in reports)
-    seconds, counts = sum(clock.seconds.values()) / len(reports), clock.counts
+    seconds, counts = sum(clock.seconds[stage] for stage in NAMES) / len(reports), clock.counts
     return Row(
         name, settings.preset, simulator.space.cloth_vertices, first, settings.frame_end, steps,
         {stage: 1e3 * clock.seconds[stage] / steps for stage in NAMES},
@@ -81,7 +92,7 @@ def synchronize(backend: Backend) -> Callable[[], None]:
     return lambda: None
 
 
-def _forget_peak(backend: Backend) -> None:
+def forget_peak(backend: Backend) -> None:
     """So that a row's memory is its own, not that of a larger scene before it; Linux and CUDA only."""
     if backend.name == "cuda":
         backend.xp.get_default_memory_pool().free_all_blocks()
@@ -119,35 +130,41 @@ COLUMNS = (
 )
 
 
-def cells(row: dict[str, Any]) -> list[str]:
-    """One row as the texts of COLUMNS. As in the paper, the narrow phase N includes P and F."""
+def stages(row: dict[str, Any]) -> tuple[float, ...]:
+    """B, N, P, F, solve and misc of a row, ms a step. As in the paper, the narrow phase N includes P and F."""
     part = row["milliseconds"]
     narrow = part["narrow"] + part["partial"] + part["full"]
     solve = part["residual"] + part["matrix"] + part["gradients"]
+    return part["broad"], narrow, part["partial"], part["full"], solve, part["misc"]
+
+
+def cells(row: dict[str, Any]) -> list[str]:
+    """One row as the texts of COLUMNS."""
+    *collision, solve, misc = stages(row)
     name = row["scene"] + (" (paper's preset)" if row["preset"] == "paper" else "")
     return [
-        name, f"{row['vertices']}", *(f"{x:.1f}" for x in (part["broad"], narrow, part["partial"], part["full"])),
-        f"{solve:.1f} ({row['iterations']:.1f}, {row['gradients']:.0f})", f"{part['misc']:.1f}",
-        f"{sum(part.values()):.1f}", f"{row['fps']:.3g}", f"{row['memory']:.0f}",
-        *(_thousands(row[key]) for key in ("pairs", "tested", "contacts")),
+        name, f"{row['vertices']}", *(f"{x:.1f}" for x in collision),
+        f"{solve:.1f} ({row['iterations']:.1f}, {row['gradients']:.0f})", f"{misc:.1f}",
+        f"{sum(row['milliseconds'].values()):.1f}", f"{row['fps']:.3g}", f"{row['memory']:.0f}",
+        *(thousands(row[key]) for key in ("pairs", "tested", "contacts")),
     ]  # fmt: skip
 
 
 def paper_cells(scene: str) -> list[str] | None:
-    """The paper's row for a scene that it has, on an RTX 3090; its narrow phase includes P and F."""
+    """The paper's row for a scene that it has; its narrow phase includes P and F."""
     row = SCENES[scene].paper
     if row is None:
         return None
     total = row.broad + row.narrow + row.solve + row.misc
     return [
-        f"{scene}: Lan 2024, RTX 3090", f"{row.vertices}",
+        f"{scene}: {PROCESSOR}", f"{row.vertices}",
         *(f"{part:g}" for part in (row.broad, row.narrow, row.partial, row.full)),
         f"{row.solve:g} ({row.iterations})", f"{row.misc:g}", f"{total:.1f}", f"{row.fps:g}", "",
-        _thousands(row.pairs), _thousands(row.contacts), "",
+        thousands(row.pairs), thousands(row.contacts), "",
     ]  # fmt: skip
 
 
-def _thousands(number: float) -> str:
+def thousands(number: float) -> str:
     return f"{number / 1e6:.2f}M" if number >= 1e6 else f"{number / 1e3:.1f}K" if number >= 1e3 else f"{number:.0f}"
 
 

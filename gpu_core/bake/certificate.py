@@ -30,11 +30,13 @@ class Certificate:
     smallest_gap: float | None = None  #: of any pair, m; None where nothing is near
     steps: int = 0
     unfinished_steps: int = 0  #: steps that ran out of iterations
+    given_up_steps: int = 0  #: of them, those that the budget of the frame ended
     late_steps: int = 0  #: steps at whose end a collider or hard pin had not arrived
     strained_steps: int = 0  #: steps that ended with cloth beyond its strain limit
     heated_steps: int = 0  #: steps that gave cloth which nothing holds more energy than it had
     released: tuple[str, ...] = ()  #: colliders and pins that had no room, and objects that cross since
     begun: tuple[str, ...] = ()  #: objects that crossed when they began to collide
+    untangled: tuple[str, ...] = ()  #: objects that crossed for long, and were brought apart at the frame's end
     let_through: int = 0  #: crossings in the frame on disk that the user's exceptions let through
     faults: tuple[str, ...] = ()  #: objects that cross although nothing was released there
     drawn: int | None = None  #: the same of the meshes that Blender draws, as they render; None = not checked
@@ -60,8 +62,12 @@ class Certificate:
             texts.append(f"no room between {', '.join(self.released)}")
         if self.begun:
             texts.append(f"crossing when they began to collide: {', '.join(self.begun)}")
-        if self.unfinished_steps:
-            texts.append(f"{self.unfinished_steps} of {self.steps} steps not solved to the tolerance")
+        if self.untangled:
+            texts.append(f"brought apart by untangling: {', '.join(self.untangled)}")
+        if unsolved := self.unfinished_steps - self.given_up_steps:
+            texts.append(f"{unsolved} of {self.steps} steps not solved to the tolerance")
+        if self.given_up_steps:
+            texts.append(f"{self.given_up_steps} of {self.steps} steps ended early by the frame's budget")
         if self.strained_steps:
             texts.append(f"cloth beyond its strain limit after {self.strained_steps} of {self.steps} steps")
         if self.heated_steps:
@@ -93,12 +99,14 @@ def certificate(report: Mapping[str, Any], check: Mapping[str, Any]) -> Certific
         smallest_gap=report.get("smallest_gap"),
         steps=report.get("steps", 0),
         unfinished_steps=report.get("unfinished_steps", 0),
+        given_up_steps=report.get("given_up_steps", 0),
         late_steps=report.get("late_steps", 0),
         strained_steps=report.get("strained_steps", 0),
         heated_steps=report.get("heated_steps", 0),
         released=tuple(report.get("released", ())),
         faults=tuple(report.get("faults", ())),
         begun=tuple(report.get("begun", ())),
+        untangled=tuple(report.get("untangled", ())),
         let_through=check.get("let_through", 0),
         tangled=report.get("tangled", 0),
         preroll=report.get("preroll", {}),
@@ -124,9 +132,11 @@ def summary(certificates: Iterable[Certificate]) -> str:
     for word, count in (
         ("released pairs", sum(bool(entry.released) for entry in every)),
         ("crossings where objects began to collide", sum(bool(entry.begun) for entry in every)),
+        ("objects brought apart by untangling", sum(bool(entry.untangled) for entry in every)),
         ("crossings that exceptions let through", sum(bool(entry.let_through) for entry in every)),
         ("faults", sum(bool(entry.faults) for entry in every)),
         ("unfinished steps", sum(bool(entry.unfinished_steps) for entry in every)),
+        ("steps that the budget ended", sum(bool(entry.given_up_steps) for entry in every)),
         ("cloth beyond its strain limit", sum(bool(entry.strained_steps) for entry in every)),
         ("energy from nowhere", sum(bool(entry.heated_steps) for entry in every)),
     ):

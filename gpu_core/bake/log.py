@@ -118,6 +118,8 @@ def statistics(report: Mapping[str, Any]) -> str:
     ]
     if report["unfinished_steps"]:
         texts.append(f"{report['unfinished_steps']} steps unfinished")
+    if report.get("given_up_steps"):
+        texts.append(f"{report['given_up_steps']} of them ended by the frame's budget")
     if memory:
         texts.append(f"{memory / MIB:.0f} MiB")
     if rolled := preroll_text(report.get("preroll", {})):

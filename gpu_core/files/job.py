@@ -253,6 +253,7 @@ def describe(scene: Scene, motions: Mapping[int, str] | None = None) -> dict[str
                 "name": collider.name,
                 "friction": float(collider.friction),
                 "thickness": float(collider.thickness),
+                **({} if collider.drawn is None else {"drawn": int(collider.drawn)}),
                 **series(collider.keys),
                 "arrays": array_digests(_collider_arrays(collider), {"positions": known.get(index, "")}),
             }
@@ -401,6 +402,7 @@ def _load_collider(folder: Path, index: int, entry: Mapping[str, Any]) -> Collid
             friction=number(entry["friction"]),
             thickness=number(entry["thickness"]),
             keys=keys_of(entry),
+            drawn=whole(entry["drawn"]) if "drawn" in entry else None,
         )
     except Exception as error:  # decoders of foreign bytes raise nearly everything
         raise _damaged(path) from error

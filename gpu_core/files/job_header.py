@@ -35,6 +35,7 @@ def checked(header: Mapping[str, Any]) -> dict[str, Any]:
             number(maximum)
     for entry in header["colliders"]:
         number(entry["friction"])
+        place(entry.get("drawn", 0))
     text(header.get("threads", ""))
     keys_of(header)
     for entry in [*header["cloths"], *header["colliders"]]:

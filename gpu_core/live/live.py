@@ -85,7 +85,7 @@ class Live:
             fields=tuple(_clocked_field(item) for item in scene.fields),
             threads=scene.threads,
         )
-        self.simulator = Simulator(self.scene, backend, PREVIEW)
+        self.simulator = Simulator(self.scene, backend, PREVIEW, relieves=False)
         self._moments = dict(_moments(self.scene))
         self._grab: Grab | None = None
 

@@ -41,13 +41,14 @@ ARRAYS = {
     **{f"painted_{name}": f"where its {name.replace('_', ' ')} is painted has changed" for name in PAINTABLE},
 }
 NOT_THE_RESULT = frozenset(
-    {"backend", "name", "key", "arrays", "keys", "material", "form", "painted", "field_weights", "pins"}
+    {"backend", "name", "key", "arrays", "keys", "material", "form", "painted", "field_weights", "pins", "drawn"}
 )
 #: numbers of a material that an older version has not, 0 where they do nothing
 NEWER = ("stretch_damping", "shear_damping", "bend_damping", "stretch_yield", "bend_yield", "velocity_damping")
 #: what caches of older versions do not say
 LATER = {
-    "preroll": 0, "samples_per_frame": 1, "layer": 0, "time_scale": 1.0, "resolve_start": False, "pin_strength": 1.0,
+    "preroll": 0, "samples_per_frame": 1, "frame_budget": 0, "layer": 0,
+    "time_scale": 1.0, "resolve_start": False, "pin_strength": 1.0,
     "cord_shrink": 0.0, "seam_stiffness": 1.0, "fold_angle": 0.0, **vars(Shape()), **dict.fromkeys(NEWER, 0.0),
 }  # fmt: skip
 KINDS = {"cloths": "cloth", "colliders": "collider", "fields": "force field"}

@@ -40,6 +40,10 @@ class Garments:
                 result[k] = part
         return result
 
+    def joined(self, values: Sequence[Array]) -> list[Array]:
+        """(N, …) of each of the scene's cloths, from the original ones."""
+        return [np.concatenate([values[k] for k in cloths]) for cloths in self.members]
+
     def number(self, vertices: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
         """(G,) of vertices (G,) of all original cloths, among those of the scene's."""
         order = np.concatenate(self.apart(np.split(np.arange(sum(self.counts)), self._ends())))

@@ -139,6 +139,14 @@ class Collider:
     friction: float = 0.4  #: Coulomb μ
     thickness: float = 1.0e-3  #: offset ξ of this surface, m
     keys: Keys = field(default_factory=dict)  #: of friction and thickness
+    #: so many of the first triangles are those of the first frame; the rest cuts the same faces as later frames show
+    #: them. None = all
+    drawn: int | None = None
+
+    @property
+    def shell(self) -> IntArray:
+        """(T′, 3) one cut of each face: what has an inside, if the body is closed."""
+        return self.triangles[: self.drawn]
 
     @property
     def animated(self) -> bool:

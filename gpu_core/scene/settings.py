@@ -18,6 +18,7 @@ StartPolicy = Literal["resolve", "tolerate", "refuse"]
 
 MOST_FRAMES = 1048574  #: Blender's own
 MOST_SAMPLES = 64  #: a frame: with those a body that turns once a frame is round within 0.2 %
+MOST_BUDGET = 1_000_000  #: linear solves a frame
 MOST_STEPS = 10000  #: a frame: in a shorter step cloth at 1 m/s moves less than float32 resolves some metres away
 
 
@@ -34,6 +35,7 @@ class Settings:
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)  #: m/s²
     time_scale: float = 1.0  #: seconds that pass for the cloth in a second of the animation
     start: StartPolicy = "tolerate"  #: what becomes of crossings at the start
+    frame_budget: int = 0  #: linear solves that a frame may take where nothing is late; 0 = as many as it needs
     tolerance: float = 0.2  #: velocity below which a step counts as converged, m/s (docs/theory/ndb.md)
     solver: SolverName = "ndb"
     preset: SolverPreset = "default"
@@ -83,6 +85,9 @@ class Settings:
         if not 1 <= self.samples_per_frame <= MOST_SAMPLES:
             problem = f"what moves is sampled {self.samples_per_frame} times a frame"
             raise SceneError("Scene", problem, f"Set Samples per Frame to 1 to {MOST_SAMPLES}")
+        if not 0 <= self.frame_budget <= MOST_BUDGET:
+            problem = f"the budget of a frame is {self.frame_budget} iterations"
+            raise SceneError("Scene", problem, f"Set Budget per Frame to 0 to {MOST_BUDGET}")
         if not (np.isfinite(self.fps) and self.fps > 0):
             raise SceneError("Scene", f"fps is {self.fps}", "Set a frame rate above 0")
         if not (np.isfinite(self.step_rate) and self.step_rate > 0):

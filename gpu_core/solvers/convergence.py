@@ -22,6 +22,7 @@ class Convergence:
         self.limits, self.allowed_excess = parameters.limits, parameters.convergence.strain_excess
         self.elastic, self.iterate = elastic, iterate
         self.stall = Stall()
+        self.budget: int | None = None  #: linear solves, after which a step in which nothing is late ends
         self.allow(inner_tolerance)
         self._least_excess = float("inf")
         self._least_strained: Any = None  #: of the states whose excess is known, the one of the least
@@ -39,7 +40,7 @@ class Convergence:
         if report.outer == 0:
             return False
         limit = self.limits.outer_iterations if report.arrived else self.limits.late_iterations
-        return report.converged or report.stalled or report.outer >= limit
+        return report.converged or report.stalled or report.given_up or report.outer >= limit
 
     def judge(self, report: StepReport, change: float, seen: Seen, contacts: Contacts | None) -> None:
         """Converged: the iterations have settled, nothing was cut off, contact was set up where the step ends, and no
@@ -56,8 +57,10 @@ class Convergence:
             and seen.cut <= self.outer_tolerance
             and moved <= self.outer_tolerance
         )
-        excess = self._excess(report)
+        spent = self.budget is not None and report.iterations >= self.budget
+        excess = self._excess(report, spent)
         report.stalled = self.stall.seen(change, seen, moved, excess) and not report.converged
+        report.given_up = spent and report.arrived and not report.converged
         if report.arrived and excess <= self._least_excess:
             self._least_excess = excess
             if not report.converged:
@@ -73,10 +76,13 @@ class Convergence:
         report.late = xp.flatnonzero((iterate.feasible != iterate.x).any(axis=1) & (iterate.held != 0))
         return xp.where(iterate.free, iterate.feasible, target)
 
-    def _excess(self, report: StepReport) -> float:
-        """By how much a triangle is stretched beyond its limit; infinity in iterations that need not know it."""
+    def _excess(self, report: StepReport, spent: bool) -> float:
+        """By how much a triangle is stretched beyond its limit; infinity in iterations that need not know it.
+
+        spent: the step may be about to end.
+        """
         early = not report.converged and report.outer <= self.limits.outer_iterations // 2
-        if (early and not self.stall.watching) or self.allowed_excess == float("inf"):
+        if (early and not self.stall.watching and not spent) or self.allowed_excess == float("inf"):
             return float("inf")
         excess = self.elastic.membrane.strain_excess(self.iterate.reached)
         report.converged = report.converged and excess <= self.allowed_excess

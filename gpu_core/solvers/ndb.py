@@ -191,6 +191,9 @@ class Ndb:
 
     # What else a `Simulator` asks of a solver.
 
+    def allow(self, solves: int | None) -> None:
+        self.convergence.budget = solves
+
     def renew(self, moment: Moment) -> None:
         before, self.moment = self.moment, moment
         if moment is before:

@@ -28,6 +28,7 @@ class StepReport:
     touching: Any = None  #: the contacts at the end, until the next step; None where there are none
     converged: bool = False
     arrived: bool = True  #: colliders and hard pins reached their pose
+    given_up: bool = False  #: ended because the budget of its frame was spent
     stalled: bool = False  #: ended early, for the step before it was not solved, and nothing got better in this one
     strained: bool = False  #: some triangle is far beyond its strain limit
     heated: bool = False  #: cloth that nothing holds has more energy than before
@@ -87,6 +88,9 @@ class Solver(Protocol):
 
         Raises DivergenceError, LinAlgError, and TooManyPairsError.
         """
+
+    def allow(self, solves: int | None) -> None:
+        """The next steps may take so many linear solves each where nothing is late; None = as many as they need."""
 
     def renew(self, moment: Moment) -> None:
         """Take the numbers of another moment, from the next step on."""

@@ -53,6 +53,7 @@ class Window:
         self.redraw()
         self._display = f":{(shared / 'display').read_text().strip()}"
         self._mouse = 0, 0
+        self.clicks = 0  #: on buttons, so far
         self._known: dict[tuple[str, str, str], tuple[int, int]] = {}
 
     def _connect(self, socket: Path) -> Connection:
@@ -123,6 +124,7 @@ class Window:
 
     def click(self, call: str, area: str = "VIEW_3D", region: str = "UI") -> None:
         """Click the button whose operator call or data path begins so."""
+        self.clicks += 1
         self._click_at(*self.find(call, area, region))
 
     def choose_file(self, path: Path) -> None:

@@ -11,6 +11,7 @@ from taffeta.addon.cache import checking, status
 from taffeta.addon.scene import mesh as mesh_arrays
 from taffeta.addon.scene.gather import gather, members
 from taffeta.gpu_core.files.cache import CacheState
+from taffeta.gpu_core.untangle import resolved
 
 
 @pytest.fixture
@@ -158,3 +159,38 @@ def test_every_cut_that_blender_draws_of_a_body_is_guarded(make_object, make_clo
     for last in range(1, 21):  # a longer range only adds some at the end, so that a bake can go on into it
         (shorter,) = gather(bpy.context, (1, last)).colliders
         np.testing.assert_array_equal(shorter.triangles, body.triangles[: len(shorter.triangles)])
+
+
+def prism(radius, sides, rings, each):
+    """Around the z axis, of faces `each` rings high: (points, faces, the two that close it)."""
+    turns = np.arange(sides) * 2.0 * np.pi / sides
+    points = [(radius * np.cos(t), radius * np.sin(t), 0.1 * ring) for ring in range(rings) for t in turns]
+    faces = [
+        (*(r * sides + k for r in range(first, first + each + 1)),
+         *(r * sides + (k + 1) % sides for r in range(first + each, first - 1, -1)))
+        for first in range(0, rings - 1, each)
+        for k in range(sides)
+    ]  # fmt: skip
+    caps = [tuple(range(sides - 1, -1, -1)), tuple(range((rings - 1) * sides, rings * sides))]
+    return points, faces, caps
+
+
+def test_cloth_beside_a_body_whose_faces_are_cut_otherwise_later_is_not_inside_of_it(make_object):
+    points, faces, caps = prism(0.2, 10, 7, 6)
+    item = make_object("Body", points, faces + caps, "COLLIDER")
+    rng = np.random.default_rng(3)
+    item.shape_key_add(name="Basis")
+    for number in range(2, 21):
+        key = item.shape_key_add(name=str(number))
+        for point in key.data:
+            point.co = np.array(point.co) + rng.normal(0, 0.003, 3)
+        for frame, value in ((number - 1, 0.0), (number, 1.0), (number + 1, 0.0)):
+            key.value = value
+            key.keyframe_insert("value", frame=frame)
+    bpy.context.scene.frame_end = 20
+    sleeve, around, _ = prism(0.213, 40, 7, 1)
+    make_object("Sleeve", sleeve, around, "CLOTH")
+    scene = gather(bpy.context)
+    (body,) = scene.colliders
+    assert body.drawn == len(body.shell) < len(body.triangles)
+    assert resolved(scene)[1] == []

@@ -74,6 +74,30 @@ def test_its_clothes_have_the_vertices_asked_for_and_are_worn_clean(dressed):
         assert report.unfinished_steps == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "clothes"),
+    [
+        ("fashion_show", ["Top", "Skirt"]),
+        ("kicking", ["Top", "Petticoat", "Skirt", "Overskirt"]),
+        ("layered_dress", ["Bodice", "Skirt", "Third Tier", "Second Tier", "First Tier"]),
+        ("tie", ["Tie"]),
+    ],
+)
+def test_other_samples_on_her_start_as_they_should_and_bake_clean(data, scene, name, clothes):
+    build(name, 1200)
+    worn = cloth_objects(scene)
+    assert [item.name for item in worn] == clothes
+    assert sum(len(item.data.vertices) for item in worn) == pytest.approx(1200, rel=0.2)
+    scene.frame_end, scene.taffeta.step_rate, scene.taffeta.preroll = 2, 96, 0
+    read = gather(bpy.context)
+    simulator, check = Simulator(read, select("cpu")), SceneCheck(read)
+    assert simulator.warnings == []
+    report = simulator.advance_frame()
+    now = np.concatenate([*simulator.positions(), *(np.float64(body.positions[-1]) for body in read.colliders)])
+    assert check.findings(report.frame, now) == []
+    assert report.unfinished_steps == 0
+
+
 def test_without_the_package_it_says_so(monkeypatch, tmp_path: Path):
     monkeypatch.setattr(human, "FOLDER", tmp_path)
     monkeypatch.setattr(human.sys, "executable", str(tmp_path / "nothing"))

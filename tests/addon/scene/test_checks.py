@@ -219,6 +219,7 @@ UNKEYED = {
     "pattern_scale_shown": "the same",
     "preroll": "where the simulation begins, which is once",
     "samples_per_frame": "how finely the motion of bodies is read",
+    "frame_budget": "how much is computed at most, not what moves",
     "step_rate": "how finely the motion is computed, not what moves",
     "tolerance": "how exactly the motion is computed, not what moves",
     "tolerance_shown": "the same",

@@ -15,6 +15,8 @@ from taffeta.gpu_core.scene.scene import Scene
 from taffeta.sample_blends import build, cape, tablecloth_pull
 from taffeta.tests.gpu_core.small_scene import assert_frames_are_free_of_intersections
 
+SUNK = tablecloth_pull.ROOM - tablecloth_pull.BARE  #: m
+
 
 def baked(name: str, vertices: int, folder) -> tuple[Scene, np.ndarray]:
     """(the scene as it was baked, (F, N, 3) world positions), no frame of which crosses anything."""
@@ -30,13 +32,20 @@ def baked(name: str, vertices: int, folder) -> tuple[Scene, np.ndarray]:
     return loaded, shapes @ to_world[:3, :3].T + to_world[:3, 3]
 
 
-def test_a_hand_pulls_a_tablecloth_off_and_lets_it_go(scene, tmp_path):
+def test_a_hand_pulls_a_tablecloth_from_under_what_stands_on_it_and_lets_it_go(scene, tmp_path):
     found, places = baked("tablecloth_pull", 170, tmp_path)
     (group,), last = found.cloths[0].pin_groups, tablecloth_pull.LET_GO - 1  # which is index, not frame
     held = places[:last, group.pins.vertices]
     assert held == pytest.approx(group.pins.targets[:last], abs=1e-4)
     assert places[20, :, 2].max() > tablecloth_pull.HEIGHT > places[-1, :, 2].max() + 0.2
-    outwards = places[:, group.pins.vertices].mean(axis=1) @ [0.5**0.5, -(0.5**0.5), 0.0]
+    bodies = {body.name: body.positions for body in found.colliders}
+    assert np.abs(places[20, :, :2] - bodies["Teapot"][0].mean(axis=0)[:2]).sum(axis=1).min() < 0.1, "it lies under it"
+    for name in ("Teapot", "Plate", "Plate.001", "Goblet", "Goblet.001"):
+        sunk = bodies[name][0] - bodies[name][-1]
+        assert sunk == pytest.approx(np.tile([0.0, 0.0, SUNK], (len(sunk), 1)), abs=1e-5)
+    gone = tablecloth_pull.STANDS[0] - 1
+    assert places[gone, :, 0].min() > 0.5 * tablecloth_pull.TABLE, "it is off the table before that sinks onto it"
+    outwards = places[:, group.pins.vertices, 0].mean(axis=1)
     before, after = np.diff(outwards)[[last - 2, last]] * 24.0  # m/s
     assert after > 0.5 * before > 0.2, "it flies on"
 
