@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from taffeta.sample_blends import NAMES
 
@@ -106,6 +107,20 @@ def test_the_demo_picture_shows_more_than_the_studio(demo):
     values = [float(value) for value in python("-c", show, str(demo[0] / "drape_on_sphere.png")).split()]
     red = [r > 2 * g for r, g in zip(values[::4], values[1::4], strict=True)]
     assert 0.05 < sum(red) / len(red) < 0.5
+
+
+def test_a_picture_moves_as_the_baked_scene_does(demo, tmp_path):
+    baked, clip = demo[0] / "drape_on_sphere.blend", tmp_path / "drape.webp"
+    small = ("--frames", "3:9", "--step", "3", "--percentage", "5")
+    python("-m", "taffeta.sample_blends.render", str(baked), str(clip), *small)
+    with Image.open(clip) as moving:
+        assert (moving.n_frames, moving.size, moving.info["loop"]) == (3, (48, 27), 0)
+        shown = []
+        for index in range(moving.n_frames):
+            moving.seek(index)
+            shown.append(moving.convert("RGB").tobytes())
+            assert moving.info["duration"] == 125  # ms, three frames at 24 a second
+    assert len(set(shown)) == 3
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "drape_on_sphere"])
