@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bakes one drape of every fabric and puts a small picture of each into one sheet: the swatches of docs/manual/fabrics.md.
 
-    python -m taffeta.sample_blends.swatches [--folder DIR] [--vertices N] [--sheet PICTURE.png] [FABRIC …]
+    python -m taffeta.sample_blends.swatches [--folder DIR] [--vertices N] [--sheet PICTURE.webp] [FABRIC …]
 
 What is baked in DIR already is not baked again. Needs Pillow, which the tests' environment has.
 """
@@ -19,7 +19,7 @@ from ..gpu_core.scene.fabrics import FABRICS, Fabric
 from .demo import ROOT, taffeta
 from .render import give_body, save_picture
 
-SHEET = ROOT / "docs" / "pictures" / "manual" / "fabrics.png"
+SHEET = ROOT / "docs" / "pictures" / "manual" / "fabrics.webp"
 VERTICES = 2000
 LENS = 92.0  #: mm, so that the cloth fills the picture
 FILM = (300, 280)  #: pixels
@@ -27,7 +27,7 @@ SAMPLES = 16  #: a pixel; denoised
 COLUMNS = 6
 LINE = 26  #: pixels of a name's line
 PAPER, INK = (236, 234, 230), (40, 38, 36)
-COLOURS = 128  #: of the sheet, so that it is small
+QUALITY = 80  #: of WebP, in percent
 
 
 def swatch(fabric: Fabric, folder: Path, vertices: int) -> Path:
@@ -43,9 +43,11 @@ def swatch(fabric: Fabric, folder: Path, vertices: int) -> Path:
     scene = bpy.context.scene
     scene.camera.data.lens = LENS
     scene.render.resolution_x, scene.render.resolution_y = FILM
-    scene.cycles.samples = SAMPLES
+    scene.cycles.samples, scene.render.dither_intensity = SAMPLES, 0.0
     scene.frame_set(scene.frame_end)
-    give_body(scene.objects["Cloth"])
+    cloth = scene.objects["Cloth"]
+    give_body(cloth)
+    cloth.modifiers.remove(cloth.modifiers["Smooth"])  # rounded, so coarse a sheet would sink into the sphere
     save_picture(picture, 100)
     return picture
 
@@ -63,7 +65,7 @@ def assemble(fabrics: Sequence[Fabric], pictures: Sequence[Path], sheet: Path) -
         with Image.open(picture) as shown:
             whole.paste(shown.convert("RGB"), (left, top))
         draw.text((left + width / 2, top + height + LINE / 2), fabric.name, INK, font, anchor="mm")
-    whole.quantize(COLOURS, dither=Image.Dither.FLOYDSTEINBERG).save(sheet, optimize=True)
+    whole.save(sheet, quality=QUALITY, method=6)
 
 
 def main() -> None:
