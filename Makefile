@@ -8,7 +8,7 @@ RUN := $(VENV)/bin/python
 QUICK := $(addprefix tests/gpu_core/,scene files check subspace elasticity solvers contact live bake/test_bake.py test_simulator.py) \
   $(addprefix tests/addon/,interface scene bake/test_state.py live/test_state.py) tests/test_style.py tests/test_references.py
 
-.PHONY: help demo test test-quick test-nightly test-gui test-cuda lint kernels samples extension environments clean distclean
+.PHONY: help demo clip swatches tutorial site test test-quick test-nightly test-gui test-cuda lint kernels samples extension environments clean distclean
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
@@ -21,6 +21,8 @@ help:
 	@echo "make test-cuda  the solver on this machine's NVIDIA card: the CPU's drape, the same bits twice, NVIDIA's sanitizer"
 	@echo "make lint       ruff, mypy, and who may import whom"
 	@echo "make extension  the zips to install in Blender, one for each platform, into dist"
+	@echo "make clip, swatches, tutorial  the pictures of the README and the manual that move, show fabrics, and a first garment"
+	@echo "make site       the pages of docs as a website, into build/site"
 	@echo "make clean      remove products; make distclean removes the environments too"
 
 # $(call environment,FOLDER): a virtual environment that knows this checkout as the package `taffeta`.
@@ -90,6 +92,18 @@ samples: $(VENV)/run.stamp
 	@$(RUN) -m taffeta sample drape_on_sphere --vertices 10000 --out sample_blends/drape_on_sphere.blend
 	@$(RUN) -c 'import bpy; bpy.ops.wm.open_mainfile(filepath="sample_blends/drape_on_sphere.blend"); \
 	  bpy.context.preferences.filepaths.save_version = 0; bpy.ops.wm.save_mainfile(compress=True)'
+
+# The pictures of README and manual, as they are checked in.
+CLIP := build/clip/drape
+clip: $(VENV)/test.stamp kernels
+	@mkdir -p $(dir $(CLIP))
+	@$(RUN) -m taffeta sample drape_on_sphere --vertices 4000 --out $(CLIP).blend
+	@$(RUN) -m taffeta bake $(CLIP).blend --backend cpu --save-blend $(CLIP)_baked.blend
+	@$(RUN) -m taffeta.sample_blends.render $(CLIP)_baked.blend docs/pictures/drape_on_sphere.webp \
+	  --frames 1:47 --step 2 --percentage 50 --samples 8
+
+swatches tutorial: $(VENV)/test.stamp kernels
+	@$(RUN) -m taffeta.sample_blends.$@
 
 test:
 	@$(MAKE) -j2 environments

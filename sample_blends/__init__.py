@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 from importlib import import_module
+from types import ModuleType
+
+import bpy
 
 NAMES = (
     "cape", "drape_on_sphere", "drawstring_waist", "first_garment", "flag_in_a_gust", "hanging_sheet", "jeans",
     "moving_sphere", "pleated_skirt", "sewn_shirt", "tablecloth_pull",
 )  # fmt: skip
 FETCHED = ("character",)  #: of a package that pip fetches once, with its checksum
+SMALL_WORDS = {"a", "an", "and", "at", "in", "of", "off", "on", "over", "the", "to", "with"}
 
 
 class NotFetchedError(RuntimeError):
@@ -17,11 +21,35 @@ class NotFetchedError(RuntimeError):
 
 
 def build(name: str, vertices: int) -> None:
-    """Build the sample `name` (one of NAMES or FETCHED) in the current, emptied Blender session.
+    """Build the sample `name` (one of NAMES or FETCHED) in the current scene, which is empty.
 
     The cloth gets about `vertices` vertices. Raises KeyError for an unknown name, NotFetchedError
     where the package cannot be had.
     """
+    _script(name).build(vertices)
+
+
+def add_scene(name: str, vertices: int, window: bpy.types.Window) -> bpy.types.Scene:
+    """Build a sample in a new scene of the open file, and show that; all else in the file stays. Raises as `build`."""
+    scene: bpy.types.Scene = bpy.data.scenes.new(label(name))
+    window.scene = scene
+    build(name, vertices)
+    return scene
+
+
+def label(name: str) -> str:
+    """What people call it: Flag in a Gust."""
+    first, *rest = name.split("_")
+    return " ".join([first.capitalize(), *(word if word in SMALL_WORDS else word.capitalize() for word in rest)])
+
+
+def summary(name: str) -> str:
+    """What happens in it: the first paragraph of its script, without a full stop."""
+    paragraph = (_script(name).__doc__ or "").strip().partition("\n\n")[0]
+    return " ".join(paragraph.split()).removesuffix(".")
+
+
+def _script(name: str) -> ModuleType:
     if name not in (*NAMES, *FETCHED):
         raise KeyError(name)
-    import_module(f".{name}", __package__).build(vertices)
+    return import_module(f".{name}", __package__)

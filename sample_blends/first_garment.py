@@ -13,6 +13,7 @@ from .look import DYES, fabric
 from .studio import light_and_film
 
 FRAMES = 96
+ELEVATION = radians(8.0)  #: of the camera
 WIDTH, TOP, HEM = 0.46, 1.50, 0.62  #: m, of a panel, and from the floor
 AWAY = 0.13  #: m from the body's middle to each panel
 NECK = 0.13  #: m from the middle to where a shoulder begins
@@ -26,7 +27,7 @@ TURN = ((66, 0.0), (78, 50.0), (90, -20.0))  #: frame, and where the figure look
 
 def build(vertices: int) -> None:
     """Fill the empty session: the two panels have `vertices` or so."""
-    light_and_film((0.0, 0.0, 1.06), 3.3, FRAMES, film=(600, 720))
+    light_and_film((0.0, 0.0, 1.02), 3.5, FRAMES, elevation=ELEVATION, film=(600, 720))
     figure = add_figure("Body")
     for frame, angle in TURN:
         figure.rotation_euler.z = radians(angle)

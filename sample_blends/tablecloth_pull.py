@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import bpy
-
 from .actors import add_hand, add_sheet, add_table, hold, let_go, move
 from .studio import light_and_film
 
@@ -20,9 +18,9 @@ WAY = ((1, 0.92, CLEAR), (24, 0.74, -0.22), (36, 0.74, -0.22), (60, 1.25, -0.05)
 
 def build(vertices: int) -> None:
     """Fill the empty session: the cloth has the grid nearest to `vertices`."""
-    light_and_film(target=(0.5, -0.5, 0.34), distance=6.0, frames=FRAMES)
+    floor = light_and_film(target=(0.5, -0.5, 0.34), distance=6.0, frames=FRAMES)
     add_table("Table", TABLE, HEIGHT)
-    bpy.data.objects["Floor"].taffeta.role = "COLLIDER"
+    floor.taffeta.role = "COLLIDER"
     cloth = add_sheet("Tablecloth", vertices, CLOTH, (0.0, 0.0, HEIGHT + CLEAR))
     start = (CORNER, -CORNER, HEIGHT + CLEAR)
     hand = add_hand("Hand", start)

@@ -64,6 +64,7 @@ PAGES = (
     ("bpy.ops.taffeta.bake*", "bake.md#buttons"),
     ("bpy.ops.taffeta.from_blender*", "from_blender.md"),
     ("bpy.ops.taffeta.to_blender*", "from_blender.md"),
+    ("bpy.ops.taffeta.add_sample", "README.md#samples"),
     ("bpy.ops.taffeta.make_cage", "bodies.md#cages"),
     ("bpy.ops.taffeta.*", "controls.md#buttons"),
 )
