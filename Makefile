@@ -79,6 +79,11 @@ $(VENV)/test.stamp: $(VENV)/compiler.stamp
 	@$(call fetch,$(@D)/tests,python-3_13)
 	@touch $@
 
+.venv-site/run.stamp: pyproject.toml
+	$(call environment,.venv-site)
+	@$(call install,.venv-site,site)
+	@touch $@
+
 environments: $(VENV)/test.stamp $(BLENDERS:%=%/run.stamp)
 
 kernels: $(VENV)/run.stamp
@@ -101,6 +106,11 @@ clip: $(VENV)/test.stamp kernels
 	@$(RUN) -m taffeta bake $(CLIP).blend --backend cpu --save-blend $(CLIP)_baked.blend
 	@$(RUN) -m taffeta.sample_blends.render $(CLIP)_baked.blend docs/pictures/drape_on_sphere.webp \
 	  --frames 1:47 --step 2 --percentage 50 --samples 8
+
+# Fails where a link leads nowhere.
+site: .venv-site/run.stamp
+	@NO_MKDOCS_2_WARNING=1 .venv-site/bin/python -m mkdocs --quiet build --clean
+	@echo "build/site/index.html"
 
 swatches tutorial: $(VENV)/test.stamp kernels
 	@$(RUN) -m taffeta.sample_blends.$@
@@ -141,4 +151,4 @@ clean:
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache
 
 distclean: clean
-	rm -rf $(VENV) $(BLENDERS) .venv-blender-5.1
+	rm -rf $(VENV) $(BLENDERS) .venv-blender-5.1 .venv-site

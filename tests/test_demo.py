@@ -14,7 +14,7 @@ from taffeta.sample_blends import NAMES
 
 ROOT = Path(__file__).resolve().parents[1]
 VERTICES = 400
-SIZES = {"sewn_shirt": 1600}  # coarser sleeves lie on the arms without room to settle
+SIZES = {"sewn_shirt": 1600, "first_garment": 1000}  # coarser sleeves lie on the arms without room to settle
 PATIENCE = 300  #: s
 
 #: Prints, of the file named first, what makes the result of a bake.

@@ -13,6 +13,7 @@ MANUAL = Path(__file__).resolve().parents[2] / "docs" / "manual"
 PAGES = (
     ("bpy.types.objectproperties.role", "controls.md#object"),
     ("bpy.types.objectproperties*", "proxy.md"),
+    ("bpy.types.clothproperties.preset", "fabrics.md"),
     ("bpy.types.clothproperties.pins", "garments.md#pins"),
     ("bpy.types.clothproperties.pin*", "controls.md#shape"),
     ("bpy.types.pinproperties*", "garments.md#pins"),
