@@ -17,7 +17,7 @@ def on_files(files: Any, config: Any) -> Any:
     from mkdocs.structure.files import File
 
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    files.append(File.generated(config, "index.md", content=first_page(text)))
+    files.append(File.generated(config, "README.md", content=first_page(text)))
     return files
 
 

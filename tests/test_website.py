@@ -31,7 +31,7 @@ def test_the_readme_s_links_are_those_of_a_page_in_docs():
     ("at", "text", "shown"),
     [
         ("manual/bake.md", "[a](live.md) [b](../theory/ndb.md) [c](../../addon/x.py)", "[a](live.md) [b](../theory/ndb.md) c"),
-        ("index.md", "[a](manual/bake.md#cache) [b](../LICENSE)", "[a](manual/bake.md#cache) b"),
+        ("README.md", "[a](manual/bake.md#cache) [b](../LICENSE)", "[a](manual/bake.md#cache) b"),
         ("manual/messages/TAF-S001.md", "[a](../controls.md) [b](../../theory/ndb.md)", "[a](../controls.md) [b](../../theory/ndb.md)"),
     ],
 )  # fmt: skip
