@@ -107,9 +107,9 @@ clip: $(VENV)/test.stamp kernels
 	@$(RUN) -m taffeta.sample_blends.render $(CLIP)_baked.blend docs/pictures/drape_on_sphere.webp \
 	  --frames 1:47 --step 2 --percentage 50 --samples 8
 
-# Fails where a link leads nowhere.
+# Fails where a link leads nowhere; with --quiet it would not.
 site: .venv-site/run.stamp
-	@NO_MKDOCS_2_WARNING=1 .venv-site/bin/python -m mkdocs --quiet build --clean
+	@NO_MKDOCS_2_WARNING=1 .venv-site/bin/python -m mkdocs build --clean
 	@echo "build/site/index.html"
 
 swatches tutorial: $(VENV)/test.stamp kernels

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What MkDocs needs to know of this repository (mkdocs.yml): its README is the first page, and files beside docs have none."""
+"""What MkDocs needs to know of this repository (mkdocs.yml): its README is the first page; sources have no page."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two rectangles are sewn to a tunic on a figure, gathered at the waist: the garment of docs/manual/first_garment.md."""
+"""Two rectangles are sewn to a tunic on a figure, and gathered at the waist.
+
+The garment of docs/manual/first_garment.md.
+"""
 
 from __future__ import annotations
 

@@ -55,9 +55,7 @@ def join(stills: Iterable[Path], picture: Path, each: float, quality: int) -> No
 
     first, *rest = [Image.open(still).convert("RGB") for still in stills]
     picture.parent.mkdir(parents=True, exist_ok=True)
-    first.save(
-        picture, save_all=True, append_images=rest, duration=round(each), loop=0, quality=quality, method=PACKED
-    )
+    first.save(picture, save_all=True, append_images=rest, duration=round(each), loop=0, quality=quality, method=PACKED)
 
 
 def open_clothed(blend: Path, samples: int | None = None) -> bpy.types.Scene:

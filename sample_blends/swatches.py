@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bakes one drape of every fabric and puts a small picture of each into one sheet: the swatches of docs/manual/fabrics.md.
+"""Bakes one drape of every fabric and puts small pictures into one sheet: the swatches of docs/manual/fabrics.md.
 
     python -m taffeta.sample_blends.swatches [--folder DIR] [--vertices N] [--sheet PICTURE.webp] [FABRIC …]
 

@@ -30,9 +30,10 @@ def test_the_readme_s_links_are_those_of_a_page_in_docs():
 @pytest.mark.parametrize(
     ("at", "text", "shown"),
     [
-        ("manual/bake.md", "[a](live.md) [b](../theory/ndb.md) [c](../../addon/x.py)", "[a](live.md) [b](../theory/ndb.md) c"),
+        ("manual/bake.md", "[a](live.md) [c](../../addon/x.py)", "[a](live.md) c"),
+        ("manual/bake.md", "[a](../theory/ndb.md)", "[a](../theory/ndb.md)"),
         ("README.md", "[a](manual/bake.md#cache) [b](../LICENSE)", "[a](manual/bake.md#cache) b"),
-        ("manual/messages/TAF-S001.md", "[a](../controls.md) [b](../../theory/ndb.md)", "[a](../controls.md) [b](../../theory/ndb.md)"),
+        ("manual/messages/TAF-S001.md", "[a](../../theory/ndb.md)", "[a](../../theory/ndb.md)"),
     ],
 )  # fmt: skip
 def test_a_link_out_of_docs_keeps_its_words_alone(at, text, shown):
@@ -48,7 +49,7 @@ def test_every_page_of_the_manual_is_in_the_site_s_list():
 @pytest.mark.skipif(not PYTHON.exists(), reason="`make site` has installed no generator here")
 def test_the_site_is_built_and_strict_about_links(tmp_path):
     run = subprocess.run(
-        [PYTHON, "-m", "mkdocs", "--quiet", "build", "--strict", "--site-dir", str(tmp_path / "site")],
+        [PYTHON, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path / "site")],
         cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert run.returncode == 0, run.stdout + run.stderr

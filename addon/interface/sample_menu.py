@@ -16,7 +16,7 @@ SAMPLES = [(name, label(name), summary(name)) for name in NAMES]
 class TAFFETA_OT_add_sample(Greyed):
     bl_idname = "taffeta.add_sample"
     bl_label = "Add Taffeta Sample"
-    bl_description = "Build a scene that is ready to bake, as a new scene of this file. The scenes in it stay as they are"
+    bl_description = "Build a scene that is ready to bake, as a new scene of this file; the others stay as they are"
     bl_options = {"REGISTER", "UNDO"}
 
     name: EnumProperty(name="Sample", description="What is built", items=SAMPLES)
