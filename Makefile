@@ -105,7 +105,7 @@ clip: $(VENV)/test.stamp kernels
 	@$(RUN) -m taffeta sample drape_on_sphere --vertices 4000 --out $(CLIP).blend
 	@$(RUN) -m taffeta bake $(CLIP).blend --backend cpu --save-blend $(CLIP)_baked.blend
 	@$(RUN) -m taffeta.sample_blends.render $(CLIP)_baked.blend docs/pictures/drape_on_sphere.webp \
-	  --frames 1:47 --step 2 --percentage 50 --samples 8
+	  --frames 1:27 --step 2 --percentage 50 --samples 8
 
 # Fails where a link leads nowhere; with --quiet it would not.
 site: .venv-site/run.stamp
