@@ -16,7 +16,7 @@ from .look import DYES, fabric
 from .studio import light_and_film
 
 FRAMES = 96
-ELEVATION = radians(20.0)  #: of the camera
+ELEVATION = radians(8.0)  #: of the camera
 WIDTH, TOP, HEM = 0.46, 1.50, 0.62  #: m, of a panel, and from the floor
 AWAY = 0.13  #: m from the body's middle to each panel
 NECK = 0.13  #: m from the middle to where a shoulder begins
