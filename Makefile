@@ -8,7 +8,7 @@ RUN := $(VENV)/bin/python
 QUICK := $(addprefix tests/gpu_core/,scene files check subspace elasticity solvers contact live bake/test_bake.py test_simulator.py) \
   $(addprefix tests/addon/,interface scene bake/test_state.py live/test_state.py) tests/test_style.py tests/test_references.py
 
-.PHONY: help demo test test-quick test-nightly test-gui test-cuda lint kernels samples scenes extension environments clean distclean
+.PHONY: help demo clip swatches tutorial site scenes test test-quick test-nightly test-gui test-cuda lint kernels samples extension environments clean distclean
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
 
@@ -22,6 +22,8 @@ help:
 	@echo "make test-cuda  the solver on this machine's NVIDIA card: the CPU's drape, the same bits twice, NVIDIA's sanitizer"
 	@echo "make lint       ruff, mypy, and who may import whom"
 	@echo "make extension  the zips to install in Blender, one for each platform, into dist"
+	@echo "make clip, swatches, tutorial  the pictures of the README and the manual that move, show fabrics, and a first garment"
+	@echo "make site       the pages of docs as a website, into build/site"
 	@echo "make clean      remove products; make distclean removes the environments too"
 
 # $(call environment,FOLDER): a virtual environment that knows this checkout as the package `taffeta`.
@@ -78,6 +80,11 @@ $(VENV)/test.stamp: $(VENV)/compiler.stamp
 	@$(call fetch,$(@D)/tests,python-3_13)
 	@touch $@
 
+.venv-site/run.stamp: pyproject.toml
+	$(call environment,.venv-site)
+	@$(call install,.venv-site,site)
+	@touch $@
+
 environments: $(VENV)/test.stamp $(BLENDERS:%=%/run.stamp)
 
 kernels: $(VENV)/run.stamp
@@ -95,6 +102,23 @@ samples: $(VENV)/run.stamp
 # A scene that was done at this commit is skipped, so it may be broken off. SCENES="cape jeans": these only.
 scenes: $(VENV)/test.stamp kernels
 	@$(RUN) -m taffeta.benchmarks.scenes.gallery $(SCENES)
+
+# The pictures of README and manual, as they are checked in.
+CLIP := build/clip/drape
+clip: $(VENV)/test.stamp kernels
+	@mkdir -p $(dir $(CLIP))
+	@$(RUN) -m taffeta sample drape_on_sphere --vertices 4000 --out $(CLIP).blend
+	@$(RUN) -m taffeta bake $(CLIP).blend --backend cpu --save-blend $(CLIP)_baked.blend
+	@$(RUN) -m taffeta.sample_blends.render $(CLIP)_baked.blend docs/pictures/drape_on_sphere.webp \
+	  --frames 1:27 --step 2 --percentage 50 --samples 8
+
+# Fails where a link leads nowhere; with --quiet it would not.
+site: .venv-site/run.stamp
+	@NO_MKDOCS_2_WARNING=1 .venv-site/bin/python -m mkdocs build --clean
+	@echo "build/site/index.html"
+
+swatches tutorial: $(VENV)/test.stamp kernels
+	@$(RUN) -m taffeta.sample_blends.$@
 
 test:
 	@$(MAKE) -j2 environments
@@ -133,4 +157,4 @@ clean:
 	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache
 
 distclean: clean
-	rm -rf $(VENV) $(BLENDERS) .venv-blender-5.1
+	rm -rf $(VENV) $(BLENDERS) .venv-blender-5.1 .venv-site

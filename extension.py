@@ -30,6 +30,7 @@ CONTENTS = (
     "__main__.py",
     "addon",
     "gpu_core",
+    "sample_blends",
     "docs/manual",
     "README.md",
     "LICENSE",

@@ -6,8 +6,6 @@ from __future__ import annotations
 from functools import partial
 from math import radians
 
-import bpy
-
 from .actors import add_figure, add_sheet, hold, let_go, move
 from .studio import light_and_film
 
@@ -24,12 +22,12 @@ LET_GO = {"Left Shoulder": (1.0, 64), "Right Shoulder": (-1.0, 80)}  #: side, an
 
 def build(vertices: int) -> None:
     """Fill the empty session: the cape has the grid nearest to `vertices`."""
-    light_and_film(
+    floor = light_and_film(
         target=(0.0, 0.0, 0.76), distance=4.5, frames=FRAMES, azimuth=AZIMUTH, elevation=ELEVATION, film=FILM
     )
     body = add_figure("Body")
     move(body, WAY)
-    bpy.data.objects["Floor"].taffeta.role = "COLLIDER"
+    floor.taffeta.role = "COLLIDER"
     middle, turned = (0.0, WAY[0][1][1] + AWAY, MIDDLE), (radians(90.0) + TILT, 0.0, 0.0)
     cape = add_sheet("Cape", vertices, WIDTH, middle, turned, HEIGHT / WIDTH)
     for name, (side, frame) in LET_GO.items():

@@ -28,8 +28,8 @@ CARD = {
 
 def build(vertices: int) -> None:
     """Fill the empty session: the cards have about `vertices` in all."""
-    light_and_film(target=(0.0, 0.0, 0.03), distance=1.0, frames=FRAMES, elevation=radians(20.0))
-    bpy.data.objects["Floor"].taffeta.role = "COLLIDER"
+    floor = light_and_film(target=(0.0, 0.0, 0.03), distance=1.0, frames=FRAMES, elevation=radians(20.0))
+    floor.taffeta.role = "COLLIDER"
     backs = [fabric(*dye) for dye in DYES[:2]]
     for number in range(CARDS):
         add_card(number, vertices // CARDS, backs[number % 2])

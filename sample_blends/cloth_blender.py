@@ -35,9 +35,9 @@ COLUMNS = 72
 
 def build(vertices: int) -> None:
     """Fill the empty session: the cloths have about `vertices` in all."""
-    light_and_film(target=(0.0, 0.0, 0.14), distance=2.4, frames=FRAMES, elevation=radians(42.0))
+    floor = light_and_film(target=(0.0, 0.0, 0.14), distance=2.4, frames=FRAMES, elevation=radians(42.0))
     bpy.context.scene.taffeta.samples_per_frame = SAMPLES
-    bpy.data.objects["Floor"].taffeta.role = "COLLIDER"
+    floor.taffeta.role = "COLLIDER"
     add_body("Bowl", [turned(smooth(BOWL, 64), 64)])
     add_blade()
     add_sheets("Cloth", vertices, SIZE, [place(number) for number in range(CLOTHS)])

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from math import radians
 
-import bpy
-
 from .actors import hold, let_go
 from .sheets import add_sheets
 from .studio import light_and_film
@@ -21,8 +19,8 @@ FRAMES = 84
 
 def build(vertices: int) -> None:
     """Fill the empty session: the cloths have about `vertices` in all."""
-    light_and_film(target=(0.0, 0.0, 0.2), distance=2.9, frames=FRAMES, elevation=radians(18.0))
-    bpy.data.objects["Floor"].taffeta.role = "COLLIDER"
+    floor = light_and_film(target=(0.0, 0.0, 0.2), distance=2.9, frames=FRAMES, elevation=radians(18.0))
+    floor.taffeta.role = "COLLIDER"
     middles = (LOWEST + 0.5 * SIZE + APART * number for number in range(len(TURNS)))
     places = [
         ((0.0, 0.0, middle), (radians(90.0) - LEAN, 0.0, radians(turn)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from math import radians
 
-import bpy
 import numpy as np
 import numpy.typing as npt
 
@@ -29,10 +28,10 @@ SHORT, LET_GO, FRAMES = 90, 120, 144  #: frames: hands let the short ends go, th
 
 def build(vertices: int) -> None:
     """Fill the empty session: both strips together have about `vertices`."""
-    light_and_film(
+    floor = light_and_film(
         target=(0.0, 0.03, 0.02), distance=1.35, frames=FRAMES, azimuth=radians(-80.0), elevation=radians(42.0)
     )
-    bpy.data.objects["Floor"].taffeta.role = "COLLIDER"
+    floor.taffeta.role = "COLLIDER"
     way = _overhand()
     hands = {}
     for name, side in (("Left", -1.0), ("Right", 1.0)):

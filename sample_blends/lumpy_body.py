@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from math import cos, sin
 
-import bpy
 from mathutils import Vector
 
 from .actors import add_sheet, add_sphere
@@ -20,8 +19,8 @@ FRAMES = 60
 
 def build(vertices: int) -> None:
     """Fill the empty session: the cloth has the square grid nearest to `vertices`."""
-    light_and_film(target=(0.0, 0.0, 0.3), distance=3.2, frames=FRAMES)
-    bpy.data.objects["Floor"].taffeta.role = "COLLIDER"
+    floor = light_and_film(target=(0.0, 0.0, 0.3), distance=3.2, frames=FRAMES)
+    floor.taffeta.role = "COLLIDER"
     body = add_sphere("Body", RADIUS, (0.0, 0.0, 0.0))
     for vertex in body.data.vertices:
         vertex.co *= 1.0 + BUMPS * lumps(vertex.co / RADIUS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from math import radians
 
-import bpy
 import numpy as np
 
 from .actors import add_hand, add_sheet, hold, move
@@ -26,8 +25,8 @@ WAY = ((1, 0.3, DROP), (10, 0.29, -0.03), (40, 0.29, -0.03), (46, 0.4, -0.03), (
 
 def build(vertices: int) -> None:
     """Fill the empty session: the cloth has the square grid nearest to `vertices`."""
-    light_and_film(target=(0.32, 0.0, 0.2), distance=3.2, frames=FRAMES, elevation=radians(22.0))
-    bpy.data.objects["Floor"].taffeta.role = "COLLIDER"
+    floor = light_and_film(target=(0.32, 0.0, 0.2), distance=3.2, frames=FRAMES, elevation=radians(22.0))
+    floor.taffeta.role = "COLLIDER"
     needle, rows = turned(np.array(NEEDLE), 8), APART * (np.arange(ROWS) - 0.5 * (ROWS - 1))
     bed = add_body("Needles", [needle.moved(x, y, 0.0) for x in rows for y in rows])
     bed.taffeta.collider.friction = SMOOTH

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from math import radians
 
-import bpy
 import numpy as np
 
 from .actors import add_hand, beyond, hold, let_go, move
@@ -32,8 +31,9 @@ LIFTS = (*PULLS, (88, 0.468, 0.0), (132, 0.05, 0.97))
 
 def build(vertices: int) -> None:
     """Fill the empty session: both ribbons together have about `vertices`."""
-    light_and_film(target=(0.0, 0.0, 0.46), distance=2.5, frames=FRAMES, elevation=radians(20.0), film=(720, 900))
-    floor = bpy.data.objects["Floor"]
+    floor = light_and_film(
+        target=(0.0, 0.0, 0.46), distance=2.5, frames=FRAMES, elevation=radians(20.0), film=(720, 900)
+    )
     floor.taffeta.role = "COLLIDER"
     line = _bight()
     for name, side, way, dye in (("Left", -1.0, LIFTS, 0), ("Right", 1.0, PULLS, 1)):

@@ -21,16 +21,25 @@ QUALITY = 70  #: of WebP, in percent
 PACKED = 6  #: how hard WebP tries to be small, 6 at most
 
 
-def render(blend: Path, picture: Path, frame: int | None = None, percentage: int = 100) -> None:
+def render(
+    blend: Path, picture: Path, frame: int | None = None, percentage: int = 100, samples: int | None = None
+) -> None:
     """Write `picture` (PNG); `frame` None takes the last one, `percentage` scales the file's resolution."""
-    scene = open_clothed(blend)
+    scene = open_clothed(blend, samples)
     scene.frame_set(scene.frame_end if frame is None else frame)
     save_picture(picture, percentage)
 
 
-def render_moving(blend: Path, picture: Path, frames: range, percentage: int = 100, quality: int = QUALITY) -> None:
+def render_moving(
+    blend: Path,
+    picture: Path,
+    frames: range,
+    percentage: int = 100,
+    quality: int = QUALITY,
+    samples: int | None = None,
+) -> None:
     """Write `picture` (WebP): these frames, over and over, each as long as in the scene. quality: percent."""
-    scene = open_clothed(blend)
+    scene = open_clothed(blend, samples)
     scene.render.dither_intensity = 0.0  # noise against banding is most of a denoised picture's bytes
     with TemporaryDirectory() as folder:
         stills = [Path(folder) / f"{frame}.png" for frame in frames]
@@ -46,15 +55,14 @@ def join(stills: Iterable[Path], picture: Path, each: float, quality: int) -> No
 
     first, *rest = [Image.open(still).convert("RGB") for still in stills]
     picture.parent.mkdir(parents=True, exist_ok=True)
-    first.save(
-        picture, save_all=True, append_images=rest, duration=round(each), loop=0, quality=quality, method=PACKED
-    )
+    first.save(picture, save_all=True, append_images=rest, duration=round(each), loop=0, quality=quality, method=PACKED)
 
 
-def open_clothed(blend: Path) -> bpy.types.Scene:
-    """Open a file whose baked cloths get their thickness."""
+def open_clothed(blend: Path, samples: int | None = None) -> bpy.types.Scene:
+    """Open a file whose baked cloths get their thickness. samples: a pixel; None takes the file's."""
     bpy.ops.wm.open_mainfile(filepath=str(blend.resolve()))
     scene: bpy.types.Scene = bpy.context.scene
+    scene.cycles.samples = samples or scene.cycles.samples
     for thing in scene.objects:
         if any(modifier.type == "MESH_CACHE" for modifier in thing.modifiers):
             give_body(thing)
@@ -98,15 +106,16 @@ def main() -> None:
     parser.add_argument("--step", type=int, default=1, help="every so many of them")
     parser.add_argument("--quality", type=int, default=QUALITY, help="of a picture that moves, in percent")
     parser.add_argument("--percentage", type=int, default=100, help="of the film's size")
+    parser.add_argument("--samples", type=int, help="a pixel; the file's, if it is not said")
     options = parser.parse_args()
     if options.frames is None:
-        render(options.blend, options.picture, options.frame, options.percentage)
+        render(options.blend, options.picture, options.frame, options.percentage, options.samples)
         return
     if options.picture.suffix != ".webp" or options.step < 1:
         parser.error("a picture that moves is a .webp, of every frame or of every so many")
     first, last = options.frames
     frames = range(first, last + 1, options.step)
-    render_moving(options.blend, options.picture, frames, options.percentage, options.quality)
+    render_moving(options.blend, options.picture, frames, options.percentage, options.quality, options.samples)
 
 
 def _first_and_last(text: str) -> tuple[int, int]:

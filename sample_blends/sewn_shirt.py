@@ -32,12 +32,11 @@ def build(vertices: int) -> None:
     light_and_film(target=(0.0, 0.0, 1.1), distance=3.6, frames=FRAMES)
     add_figure("Body")
     points, triangles, sewn = panel(sqrt(AREA / (sqrt(0.75) * vertices)))
-    add_panels("Shirt", points, triangles, sewn, AWAY)
+    cloth = add_panels("Shirt", points, triangles, sewn, AWAY).taffeta.cloth
     scene = bpy.context.scene
     for frame, gravity in ((1, 0.0), (round(24 * CLOSED), 0.0), (round(24 * CLOSED) + 6, -9.81)):
         scene.gravity[2] = gravity
         scene.keyframe_insert("gravity", index=2, frame=frame)
-    cloth = bpy.data.objects["Shirt"].taffeta.cloth
     cloth.sewing, cloth.sewing_time = True, CLOSED
 
 

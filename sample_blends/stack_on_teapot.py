@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from math import radians
 
-import bpy
-
 from .sheets import add_sheets
 from .studio import light_and_film
 from .teapot import HEIGHT, add_teapot
@@ -19,8 +17,8 @@ FRAMES = 72
 
 def build(vertices: int) -> None:
     """Fill the empty session: the cloths have about `vertices` in all."""
-    light_and_film(target=(0.0, 0.0, 0.19), distance=2.2, frames=FRAMES, elevation=radians(24.0))
-    bpy.data.objects["Floor"].taffeta.role = "COLLIDER"
+    floor = light_and_film(target=(0.0, 0.0, 0.19), distance=2.2, frames=FRAMES, elevation=radians(24.0))
+    floor.taffeta.role = "COLLIDER"
     add_teapot("Teapot")
     heights = (HEIGHT + DROP + APART * number for number in range(CLOTHS))
     places = [((0.0, 0.0, height), (0.0, 0.0, TURN * number)) for number, height in enumerate(heights)]

@@ -32,8 +32,10 @@ def light_and_film(
     azimuth: float = AZIMUTH,
     elevation: float = ELEVATION,
     film: tuple[int, int] = FILM,
-) -> None:
+) -> bpy.types.Object:
     """Set up everything but the actors: a camera `distance` m from `target`, and `frames` frames at 24 fps.
+
+    Returns the floor, which cloth does not notice.
 
     azimuth, elevation: where the camera stands, rad; the lights go round with it. film: width, height, pixels.
     """
@@ -42,7 +44,7 @@ def light_and_film(
     scene.render.fps, scene.render.fps_base = 24, 1.0
     scene.gravity = (0.0, 0.0, -9.81)
     scene.frame_set(1)
-    _add_floor()
+    floor = _add_floor()
     _add_sky(scene)
     for name, (place, width, power) in (("Key", KEY), ("Fill", FILL), ("Rim", RIM)):
         x, y, z = place
@@ -52,6 +54,7 @@ def light_and_film(
     away = Vector((cos(azimuth) * cos(elevation), sin(azimuth) * cos(elevation), sin(elevation)))
     _add_camera(scene, Vector(target), distance * away)
     _load_film(scene, film)
+    return floor
 
 
 def look_at_all(corners: npt.NDArray[np.float64], margin: float) -> None:
@@ -64,12 +67,14 @@ def look_at_all(corners: npt.NDArray[np.float64], margin: float) -> None:
     scene.camera.location = place + (margin - 1.0) * (place - middle).dot(axis) * axis
 
 
-def _add_floor() -> None:
+def _add_floor() -> bpy.types.Object:
     mesh = bpy.data.meshes.new("Floor")
     corners = [(x * BACKDROP, y * BACKDROP, 0.0) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
     mesh.from_pydata(corners, [], [(0, 1, 2, 3)])
     mesh.materials.append(plaster())
-    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Floor", mesh))
+    floor = bpy.data.objects.new("Floor", mesh)
+    bpy.context.scene.collection.objects.link(floor)
+    return floor
 
 
 def _add_sky(scene: bpy.types.Scene) -> None:

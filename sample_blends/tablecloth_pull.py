@@ -6,8 +6,6 @@ Bodies do not feel cloth, so the tableware stands a hair above the table while t
 
 from __future__ import annotations
 
-import bpy
-
 from .actors import add_hand, add_sheet, add_table, hold, let_go, move
 from .studio import light_and_film
 from .teapot import add_teapot
@@ -39,8 +37,8 @@ PLACES = {"Plate": (PLATE, ((-0.2, -0.2), (0.2, 0.2))), "Goblet": (GOBLET, ((-0.
 
 def build(vertices: int) -> None:
     """Fill the empty session: the cloth has the grid nearest to `vertices`."""
-    light_and_film(target=(0.55, 0.0, 0.48), distance=5.2, frames=FRAMES)
-    bpy.data.objects["Floor"].taffeta.role = "COLLIDER"
+    floor = light_and_film(target=(0.55, 0.0, 0.48), distance=5.2, frames=FRAMES)
+    floor.taffeta.role = "COLLIDER"
     add_table("Table", TABLE, HEIGHT).taffeta.collider.thickness = GLAZE
     add_tableware()
     middle = HEM - 0.5 * LENGTH

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from math import radians
 
-import bpy
-
 from .actors import add_sheet
 from .studio import light_and_film
 from .teapot import HEIGHT, TIP, add_teapot
@@ -19,7 +17,7 @@ FRAMES = 72
 
 def build(vertices: int) -> None:
     """Fill the empty session: the cloth has the square grid nearest to `vertices`."""
-    light_and_film(target=(0.1, 0.0, 0.15), distance=2.1, frames=FRAMES, elevation=radians(20.0))
-    bpy.data.objects["Floor"].taffeta.role = "COLLIDER"
+    floor = light_and_film(target=(0.1, 0.0, 0.15), distance=2.1, frames=FRAMES, elevation=radians(20.0))
+    floor.taffeta.role = "COLLIDER"
     add_teapot("Teapot")
     add_sheet("Cloth", vertices, SIZE, (ASIDE * TIP[0], 0.0, HEIGHT + DROP), (0.0, 0.0, radians(45.0)))

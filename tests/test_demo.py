@@ -14,7 +14,7 @@ from taffeta.sample_blends import NAMES
 
 ROOT = Path(__file__).resolve().parents[1]
 VERTICES = 400
-SIZES = {"sewn_shirt": 1600}  # coarser sleeves lie on the arms without room to settle
+SIZES = {"sewn_shirt": 1600, "first_garment": 1000}  # coarser sleeves lie on the arms without room to settle
 #: Of those that take long, only the first frames are baked here.
 BEGINNINGS = {"knot": 24, "reef_knot": 24, "ribbons": 24, "twisted_cylinder": 36, "twisting_cloth": 48}
 PATIENCE = 300  #: s

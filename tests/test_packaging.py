@@ -18,6 +18,7 @@ import pytest
 
 from taffeta.extension import INSTALLER, build, command_line, tags
 from taffeta.gpu_core.backend.build import file_name, library, machine
+from taffeta.sample_blends import FETCHED, NAMES
 from taffeta.tests import blender_5_1
 from taffeta.tests.addon.wheels import build as build_wheels
 
@@ -36,6 +37,7 @@ ROOMS = (
     "bake/test_certificate.py", "bake/test_resume.py",
 )  # fmt: skip
 LONG = "test_simulator.py::test_pins_that_turn_wring_the_sheet_without_tangling"
+SAMPLE = re.compile(r"sample_blends/\w+\.py").fullmatch
 #: (years, first word of the holder) in a licence text; not those of the texts of the GPL themselves.
 COPYRIGHT = r"(?m)^.*Copyright +(?:\([cC]\) )?(\d{4}(?:-\d{4})?),?(?: - | |$)(?!.*fsf\.org)(\w*)"
 
@@ -70,7 +72,7 @@ def test_the_zip_holds_the_product_and_nothing_else(package):
     files = [name for name in names if not name.endswith("/")]
     assert {name.split("/")[0] for name in files} == {
         "blender_manifest.toml", "__init__.py", "__main__.py", "addon", "gpu_core", "wheels", "README.md", "LICENSE",
-        "docs",
+        "docs", "sample_blends",
     }  # fmt: skip
     manual = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs" / "manual").rglob("*.md")}
     assert {name for name in files if name.startswith("docs/")} == manual
@@ -80,6 +82,17 @@ def test_the_zip_holds_the_product_and_nothing_else(package):
     assert libraries == [f"gpu_core/backend/libraries/{file_name('release', machine())}"]
     pythons = {name.split("-")[2] for name in files if name.startswith("wheels/")}
     assert pythons == {"cp311", "cp313", "py3"}  # SciPy twice, and filelock
+
+
+def test_the_zip_holds_all_that_its_samples_are_built_of(package):
+    zipped = zipfile.ZipFile(package)
+    modules = {name.removeprefix("sample_blends/").removesuffix(".py") for name in zipped.namelist() if SAMPLE(name)}
+    assert set(NAMES) <= modules
+    assert not set(FETCHED) & modules
+    for module in modules:
+        text = zipped.read(f"sample_blends/{module}.py").decode()
+        used = set(re.findall(r"(?m)^from \.(\w+) import", text))
+        assert used <= modules, f"{module}: {used - modules}"
 
 
 def test_the_cpu_build_lacks_the_installer_and_the_permission_and_nothing_else(package, cpu_package):

@@ -130,13 +130,13 @@ def cancel(options: Namespace, report: Report) -> None:
 
 
 def sample(options: Namespace, report: Report) -> None:
-    package = f"{ROOT_PACKAGE}.sample_blends"
-    if util.find_spec(package) is None:
-        raise CommandError(Exit.USAGE, "Samples are part of Taffeta's sources, not of the installed extension")
-    samples = import_module(package)
+    samples = import_module(f"{ROOT_PACKAGE}.sample_blends")
     known = (*samples.NAMES, *samples.FETCHED)
     if options.name not in known:
         raise CommandError(Exit.USAGE, f"There is no sample {options.name!r}; there are: {', '.join(known)}")
+    if util.find_spec(f"{samples.__name__}.{options.name}") is None:
+        problem = f"The sample {options.name} is part of Taffeta's sources, not of the installed extension"
+        raise CommandError(Exit.USAGE, problem)
     bpy.ops.wm.read_homefile(use_empty=True)
     try:
         samples.build(options.name, options.vertices)

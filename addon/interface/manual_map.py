@@ -13,6 +13,7 @@ MANUAL = Path(__file__).resolve().parents[2] / "docs" / "manual"
 PAGES = (
     ("bpy.types.objectproperties.role", "controls.md#object"),
     ("bpy.types.objectproperties*", "proxy.md"),
+    ("bpy.types.clothproperties.preset", "fabrics.md"),
     ("bpy.types.clothproperties.pins", "garments.md#pins"),
     ("bpy.types.clothproperties.pin*", "controls.md#shape"),
     ("bpy.types.pinproperties*", "garments.md#pins"),
@@ -64,6 +65,7 @@ PAGES = (
     ("bpy.ops.taffeta.bake*", "bake.md#buttons"),
     ("bpy.ops.taffeta.from_blender*", "from_blender.md"),
     ("bpy.ops.taffeta.to_blender*", "from_blender.md"),
+    ("bpy.ops.taffeta.add_sample", "README.md#samples"),
     ("bpy.ops.taffeta.make_cage", "bodies.md#cages"),
     ("bpy.ops.taffeta.*", "controls.md#buttons"),
 )

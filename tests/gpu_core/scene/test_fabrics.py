@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from pathlib import Path
 
 import pytest
 
 from taffeta.gpu_core.scene.fabrics import COTTON, FABRICS, named
 from taffeta.gpu_core.scene.scene import Cloth, Material
 
+ROOT = Path(__file__).resolve().parents[3]
 GRAVITY = 9.81
 KNITS = {"JERSEY_KNIT", "RIB_KNIT"}
 ISOTROPIC = {"LEATHER", "LATEX", "FELT"}
@@ -26,6 +28,20 @@ def test_identifiers_are_unique_and_fit_for_blender():
 def test_the_default_material_is_cotton_whose_yarns_do_not_rub():
     assert asdict(replace(COTTON.material, bend_friction=0.0)) == pytest.approx(asdict(Material()))
     assert COTTON.contact_thickness == Cloth.thickness
+
+
+def test_the_manual_has_the_numbers_of_every_fabric():
+    text = (ROOT / "docs/manual/fabrics.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line[:4] == "| **"]
+    assert [row[0].strip("*") for row in rows] == [fabric.name for fabric in FABRICS]
+    for fabric, (_, *numbers, source) in zip(FABRICS, rows, strict=True):
+        told = [float(number) for number in "/".join(numbers).replace("none", "0").split("/")]
+        assert told == pytest.approx([
+            fabric.density * 1e3, fabric.thickness * 1e3, *fabric.stretch, fabric.shear, fabric.material.bend * 1e6,
+            fabric.bend_friction * 1e3, fabric.friction, fabric.strain_limit * 100,
+        ], rel=1e-3)  # fmt: skip
+        assert source == fabric.source
+    assert (ROOT / "docs/pictures/manual/fabrics.webp").is_file()
 
 
 def test_a_fabric_is_found_by_its_name():
