@@ -93,11 +93,9 @@ kernels: $(VENV)/run.stamp
 demo: kernels
 	@$(RUN) -m taffeta.sample_blends.demo
 
-# The checked-in sample, compressed: only needed after its script has changed.
+# The checked-in samples: only needed after their scripts have changed.
 samples: $(VENV)/run.stamp
-	@$(RUN) -m taffeta sample drape_on_sphere --vertices 10000 --out sample_blends/drape_on_sphere.blend
-	@$(RUN) -c 'import bpy; bpy.ops.wm.open_mainfile(filepath="sample_blends/drape_on_sphere.blend"); \
-	  bpy.context.preferences.filepaths.save_version = 0; bpy.ops.wm.save_mainfile(compress=True)'
+	@$(RUN) -m taffeta.sample_blends.stored
 
 # A scene that was done at this commit is skipped, so it may be broken off. SCENES="cape jeans": these only.
 scenes: $(VENV)/test.stamp kernels
