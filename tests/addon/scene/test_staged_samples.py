@@ -114,7 +114,7 @@ def test_a_blade_stirs_its_cloths(scene, tmp_path):
 
 
 def test_cards_fall_on_each_other_from_either_pile_in_turn(scene, tmp_path):
-    _, places = baked("card_shuffle", 16 * 20, tmp_path, 56)
+    _, places = baked("card_shuffle", 16 * 35, tmp_path, 56)
     heights = []
     for number, card in enumerate(places):
         side = 1.0 if number % 2 else -1.0
