@@ -61,7 +61,7 @@ def add_flares(
         skirt = add_garment(
             flare.name, places, ring_faces(rows, columns), fabric(*DYES[flare.dye]), flat=hem_below(share, columns)
         )
-        skin(skirt, skeleton, person, near.query(places)[1].tolist())
+        skin(skirt, skeleton, person, np.tile(near.query(places[:columns])[1], rows).tolist())  # all as its waist does
         pins = skirt.vertex_groups.new(name="Waist")
         pins.add(np.flatnonzero(places[:, 2] > WAIST - BAND).tolist(), HELD, "REPLACE")
         cloth = skirt.taffeta.cloth
