@@ -140,7 +140,7 @@ class SceneProperties(bpy.types.PropertyGroup):
         options=UNKEYED,
     )
     frame_budget: IntProperty(
-        name="Budget per Frame",
+        name="Frame Budget",
         description="So many iterations a frame may take; the report of a frame says how many it took. What is left "
         "over then: a little accuracy, and perhaps the strain limit, never a crossing. 0: as many as it needs",
         default=Settings.frame_budget,

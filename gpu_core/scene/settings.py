@@ -87,7 +87,7 @@ class Settings:
             raise SceneError("Scene", problem, f"Set Samples per Frame to 1 to {MOST_SAMPLES}")
         if not 0 <= self.frame_budget <= MOST_BUDGET:
             problem = f"the budget of a frame is {self.frame_budget} iterations"
-            raise SceneError("Scene", problem, f"Set Budget per Frame to 0 to {MOST_BUDGET}")
+            raise SceneError("Scene", problem, f"Set Frame Budget to 0 to {MOST_BUDGET}")
         if not (np.isfinite(self.fps) and self.fps > 0):
             raise SceneError("Scene", f"fps is {self.fps}", "Set a frame rate above 0")
         if not (np.isfinite(self.step_rate) and self.step_rate > 0):
