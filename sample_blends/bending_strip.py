@@ -25,7 +25,7 @@ FRAMES = 72
 def build(vertices: int) -> None:
     """Fill the empty session: all strips together have about `vertices`."""
     light_and_film(
-        target=(0.03, 0.0, 0.17), distance=1.0, frames=FRAMES, azimuth=radians(-68.0), elevation=radians(14.0)
+        target=(0.03, 0.0, 0.14), distance=1.15, frames=FRAMES, azimuth=radians(-68.0), elevation=radians(14.0)
     )
     _add_wall()
     for number, kind in enumerate(FABRICS):

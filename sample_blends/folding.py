@@ -7,7 +7,7 @@ from math import radians
 
 from .actors import hold, let_go
 from .sheets import add_sheets
-from .studio import light_and_film
+from .studio import approach, light_and_film
 
 SIZE = 0.4  #: m
 LOWEST, APART = 0.08, 0.45  #: m, the lower hem of the first, and from each to the next
@@ -20,6 +20,7 @@ FRAMES = 84
 def build(vertices: int) -> None:
     """Fill the empty session: the cloths have about `vertices` in all."""
     floor = light_and_film(target=(0.0, 0.0, 0.2), distance=2.9, frames=FRAMES, elevation=radians(18.0))
+    approach((0.0, 0.0, 0.05), 1.5, LET_GO[-1], LET_GO[-1] + 24)
     floor.taffeta.role = "COLLIDER"
     middles = (LOWEST + 0.5 * SIZE + APART * number for number in range(len(TURNS)))
     places = [

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .actors import add_hand, beyond, hold, let_go, move
 from .look import DYES
-from .studio import light_and_film
+from .studio import approach, light_and_film
 from .tying import add_strip, beside, curve
 
 SIZE = 0.056  #: m: a unit of the way below
@@ -31,6 +31,7 @@ def build(vertices: int) -> None:
     floor = light_and_film(
         target=(0.0, 0.03, 0.02), distance=1.35, frames=FRAMES, azimuth=radians(-80.0), elevation=radians(42.0)
     )
+    approach((0.0, 0.0, HEIGHT), 0.5, WAY[1][0], WAY[2][0])
     floor.taffeta.role = "COLLIDER"
     way = _overhand()
     hands = {}

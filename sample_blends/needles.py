@@ -25,7 +25,7 @@ WAY = ((1, 0.3, DROP), (10, 0.29, -0.03), (40, 0.29, -0.03), (46, 0.4, -0.03), (
 
 def build(vertices: int) -> None:
     """Fill the empty session: the cloth has the square grid nearest to `vertices`."""
-    floor = light_and_film(target=(0.32, 0.0, 0.2), distance=3.2, frames=FRAMES, elevation=radians(22.0))
+    floor = light_and_film(target=(0.42, 0.0, 0.17), distance=3.5, frames=FRAMES, elevation=radians(22.0))
     floor.taffeta.role = "COLLIDER"
     needle, rows = turned(np.array(NEEDLE), 8), APART * (np.arange(ROWS) - 0.5 * (ROWS - 1))
     bed = add_body("Needles", [needle.moved(x, y, 0.0) for x in rows for y in rows])

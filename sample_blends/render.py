@@ -10,7 +10,7 @@ A baked cloth needs no add-on here: Blender's Mesh Cache modifier plays it. WebP
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -46,16 +46,17 @@ def render_moving(
         for frame, still in zip(frames, stills, strict=True):
             scene.frame_set(frame)
             save_picture(still, percentage)
-        join(stills, picture, 1000.0 * frames.step * scene.render.fps_base / scene.render.fps, quality)
+        each = 1000.0 * frames.step * scene.render.fps_base / scene.render.fps
+        join(stills, picture, [each] * len(stills), quality)
 
 
-def join(stills: Iterable[Path], picture: Path, each: float, quality: int) -> None:
-    """Write `picture` (WebP) of stills. each: ms that one is shown. quality: percent."""
+def join(stills: Iterable[Path], picture: Path, shown: Sequence[float], quality: int) -> None:
+    """Write `picture` (WebP) of stills. shown: ms, for each of them. quality: percent."""
     from PIL import Image  # only for this, and no part of Blender
 
     first, *rest = [Image.open(still).convert("RGB") for still in stills]
     picture.parent.mkdir(parents=True, exist_ok=True)
-    first.save(picture, save_all=True, append_images=rest, duration=round(each), loop=0, quality=quality, method=PACKED)
+    first.save(picture, save_all=True, append_images=rest, duration=[*map(round, shown)], loop=0, quality=quality, method=PACKED)
 
 
 def open_clothed(blend: Path, samples: int | None = None) -> bpy.types.Scene:

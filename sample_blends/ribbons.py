@@ -27,7 +27,7 @@ PROFILE = (
 
 def build(vertices: int) -> None:
     """Fill the empty session: all ribbons together have about `vertices`."""
-    light_and_film(target=(0.0, 0.0, 0.12), distance=1.4, frames=FRAMES, elevation=radians(26.0), film=(720, 720))
+    light_and_film(target=(0.0, 0.0, 0.1), distance=1.1, frames=FRAMES, elevation=radians(26.0), film=(720, 720))
     bowl = add_body("Bowl", [turned(smooth(PROFILE, 60), 64)])
     bowl.taffeta.collider.friction = SLIP
     dyed = [satin(ground) for ground, _ in DYES]

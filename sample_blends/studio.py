@@ -57,6 +57,16 @@ def light_and_film(
     return floor
 
 
+def approach(target: Point, distance: float, first: int, last: int) -> None:
+    """From frame `first` to `last` the camera goes, without a turn, to where it sees `target` from `distance` m."""
+    camera = bpy.context.scene.camera
+    bpy.context.view_layer.update()
+    camera.keyframe_insert("location", frame=first)
+    away = camera.matrix_world.to_quaternion() @ Vector((0.0, 0.0, 1.0))
+    camera.location = Vector(target) + distance * away
+    camera.keyframe_insert("location", frame=last)
+
+
 def look_at_all(corners: npt.NDArray[np.float64], margin: float) -> None:
     """Move the camera, not turn it, until all `corners` (N, 3) m are in the picture; then back by `margin` times."""
     scene = bpy.context.scene

@@ -37,7 +37,7 @@ PLACES = {"Plate": (PLATE, ((-0.2, -0.2), (0.2, 0.2))), "Goblet": (GOBLET, ((-0.
 
 def build(vertices: int) -> None:
     """Fill the empty session: the cloth has the grid nearest to `vertices`."""
-    floor = light_and_film(target=(0.55, 0.0, 0.48), distance=5.2, frames=FRAMES)
+    floor = light_and_film(target=(0.75, 0.0, 0.44), distance=5.4, frames=FRAMES)
     floor.taffeta.role = "COLLIDER"
     add_table("Table", TABLE, HEIGHT).taffeta.collider.thickness = GLAZE
     add_tableware()

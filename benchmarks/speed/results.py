@@ -18,13 +18,18 @@ PREFIX = "speed-"
 Entry = dict[str, Any]  # commit, command, note, rows
 
 
-def save(machine: str, part: str, rows: list[Entry], key: tuple[str, ...], command: str, note: str) -> Path:
-    """Put the rows into the machine's file. Rows of the same part with the same values of `key` give way."""
+def save(
+    machine: str, part: str, rows: list[Entry], key: tuple[str, ...], command: str, note: str, at: str | None = None
+) -> Path:
+    """Put the rows into the machine's file. Rows of the same part with the same values of `key` give way.
+
+    at: the commit that was measured, if it is not this one.
+    """
     path = RESULTS / f"{PREFIX}{re.sub(r'[^A-Za-z0-9]+', '_', machine).strip('_')}.json"
     content: dict[str, Any] = {"machine": machine, "parts": {}}
     if path.exists():
         content = json.loads(path.read_text(encoding="utf-8"))
-    measured = {"commit": commit(), "command": command, "note": note, "versions": versions()}
+    measured = {"commit": at or commit(), "command": command, "note": note, "versions": versions()}
     fresh = [{**row, "measured": measured} for row in rows]
     replaced = {_identity(row, key) for row in fresh}
     kept = [row for row in content["parts"].get(part, []) if _identity(row, key) not in replaced]

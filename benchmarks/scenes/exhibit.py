@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""docs/gallery.md from what `make scenes` has baked: a still, a picture that moves, and a row of the table for each.
+
+    python -m taffeta.benchmarks.scenes.exhibit [NAME ...] [--of build/scenes] [--note TEXT]
+
+Only scenes in which every check is clean are shown. Rows are kept in benchmarks/results, in place of an earlier one of
+the same scene, and the page's table is written anew from there; what stands around it is written by hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ...gpu_core.backend import select
+from ...sample_blends.render import join, open_clothed, save_picture
+from ..speed import machine, page, results
+from ..speed.page import markdown
+from .gallery import DONE, OUT
+
+PAGE = results.ROOT / "docs" / "gallery.md"
+PICTURES = PAGE.parent / "gallery"
+PART = "gallery"  #: of the results, and the page's table
+COLUMNS = (
+    "scene", "vertices", "frames", "s/frame", "slowest frame, s", "largest stretch", "intersecting frames: exact",
+    "as drawn", "ipctk", "frames with released pairs", "commit",
+)  # fmt: skip
+STILL, STILL_SAMPLES = 75, 24  #: percent of the film, samples a pixel
+MOVING, MOVING_SAMPLES = 40, 6
+MOST = 24  #: frames of a picture that moves
+HELD = 1500  #: ms that its last one is shown
+QUALITY = 75  #: of WebP, percent
+
+
+def shown(name: str, folder: Path) -> dict[str, Any]:
+    """The row of a scene in its folder. Raises ValueError where it is not there or not clean."""
+    path = folder / DONE
+    if not path.exists():
+        raise ValueError(f"{name}: {path} is not there: make scenes SCENES={name}")
+    row: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    trouble = row["failed"] or row["left_out"] or row["trouble"]
+    if trouble or any(row[kind] for kind in ("exact", "drawn", "ipctk", "unclean")):
+        raise ValueError(f"{name} is not clean: {trouble}")
+    counts = {kind: len(row[kind]) for kind in ("exact", "drawn", "ipctk", "released")}
+    numbers = ("vertices", "frames", "seconds_per_frame", "slowest_frame", "largest_stretch")
+    return {"scene": name, **{key: row[key] for key in numbers}, **counts, "of": row["order"]["commit"]}
+
+
+def film(name: str, folder: Path, pictures: Path) -> None:
+    """Write the still of the last frame, and all frames as a picture that moves, of a scene that is baked."""
+    scene = open_clothed(folder / f"{name}.blend", MOVING_SAMPLES)
+    dither, scene.render.dither_intensity = scene.render.dither_intensity, 0.0  # most of a picture's bytes
+    first, last = scene.frame_start, scene.frame_end
+    step = -(-(last - first + 1) // MOST)
+    frames = sorted({*range(last, first - 1, -step)})
+    stills = [folder / "moving" / f"{frame}.png" for frame in frames]
+    for frame, still in zip(frames, stills, strict=True):
+        scene.frame_set(frame)
+        save_picture(still, MOVING)
+    each = 1000.0 * step * scene.render.fps_base / scene.render.fps
+    join(stills, pictures / f"{name}_moving.webp", [each] * (len(stills) - 1) + [HELD], QUALITY)
+    scene.render.dither_intensity, scene.cycles.samples = dither, STILL_SAMPLES
+    save_picture(folder / "still.png", STILL)
+    join([folder / "still.png"], pictures / f"{name}.webp", [HELD], QUALITY)
+
+
+def cells(row: dict[str, Any]) -> list[str]:
+    """A row as the texts of COLUMNS."""
+    return [
+        f"`{row['scene']}`", f"{row['vertices']}", f"{row['frames']}", f"{row['seconds_per_frame']:.2f}",
+        f"{row['slowest_frame']:.1f}", f"{row['largest_stretch']:.3f}", f"{row['exact']}", f"{row['drawn']}",
+        f"{row['ipctk']}", f"{row['released']}", row["of"],
+    ]  # fmt: skip
+
+
+def table(rows: Sequence[dict[str, Any]]) -> str:
+    return markdown(COLUMNS, map(cells, rows))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all that are there")
+    parser.add_argument("--of", type=Path, default=OUT, help="the folder that make scenes filled")
+    parser.add_argument("--note", default="", help="what a reader of the numbers must know: a shared machine, say")
+    options = parser.parse_args()
+    folder, refused = options.of.resolve(), []
+    for name in options.names or sorted(path.parent.name for path in folder.glob(f"*/{DONE}")):
+        try:
+            row = shown(name, folder / name)
+        except ValueError as error:
+            refused.append(str(error))
+            continue
+        film(name, folder / name, PICTURES)
+        results.save(machine.name(select("cpu")), PART, [row], ("scene",), "make scenes", options.note, row["of"])
+        print(f"{name}: shown", flush=True)
+    PAGE.write_text(page.filled(PAGE.read_text(encoding="utf-8"), results.every(), {PART: table}), encoding="utf-8")
+    if refused:
+        sys.exit("\n".join(refused))
+
+
+if __name__ == "__main__":
+    main()
