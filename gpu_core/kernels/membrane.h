@@ -141,12 +141,14 @@ KERNEL void strain_excess(int t, const vec *x OF(vertices), const int *corners O
 }
 
 // A limit that a step leaves exceeded by more than `most` is twice as hard in the next, by at most `least` half as hard.
-// It is a spring: where much pulls at few triangles, one stiffness for all would let these go too far.
+// It is a spring: where much pulls at few triangles, one stiffness for all would let these go too far. What even the hardest
+// would not hold at `most` gives way too: a body or pins ask for that length, and a hard limit would only press on them.
 KERNEL void limit_hardness(int t, const float *excess OF(count), float least, float most, float hardest,
                            float *hardness OF(count))
 {
-    if (excess[t] > most) hardness[t] = minimum(2.0f * hardness[t], hardest);
-    else if (excess[t] <= least) hardness[t] = maximum(0.5f * hardness[t], 1.0f);
+    bool held = hardness[t] * excess[t] <= hardest * most;
+    if (excess[t] > most && held) hardness[t] = minimum(2.0f * hardness[t], hardest);
+    else if (excess[t] <= least || !held) hardness[t] = maximum(0.5f * hardness[t], 1.0f);
 }
 
 // Row sum of |GᵀG| for one corner, G the gradient of F: times a stiffness it is a diagonal that bounds the constraint's

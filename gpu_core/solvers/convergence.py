@@ -11,7 +11,9 @@ from .iterate import Iterate
 from .parameters import NdbParameters
 from .progress import Seen
 from .solver import StepReport
-from .stall import Stall
+from .stall import EXCESS_GAIN, Stall
+
+BALANCED = 2  #: settled full CCDs in a row without a gain, after which cloth beyond its limit stays so
 
 
 class Convergence:
@@ -24,6 +26,7 @@ class Convergence:
         self.stall = Stall()
         self.budget: int | None = None  #: linear solves, after which a step in which nothing is late ends
         self.allow(inner_tolerance)
+        self._balanced, self._settled_excess = 0, float("inf")
         self._least_excess = float("inf")
         self._least_strained: Any = None  #: of the states whose excess is known, the one of the least
 
@@ -35,6 +38,7 @@ class Convergence:
         """after_unsolved: the step before ended without being solved."""
         self.stall.begin(after_unsolved)
         self._least_excess, self._least_strained = float("inf"), self.iterate.feasible.copy()
+        self._balanced, self._settled_excess = 0, float("inf")
 
     def finished(self, report: StepReport) -> bool:
         if report.outer == 0:
@@ -44,7 +48,8 @@ class Convergence:
 
     def judge(self, report: StepReport, change: float, seen: Seen, contacts: Contacts | None) -> None:
         """Converged: the iterations have settled, nothing was cut off, contact was set up where the step ends, and no
-        triangle there is far beyond its strain limit: a small cut may be a long stretch of a short edge.
+        triangle there is far beyond its strain limit: a small cut may be a long stretch of a short edge. Or it stays
+        beyond that however often they settle, where a body or pins ask for more than the cloth's length.
 
         change: the last ‖Δx‖, m.
         """
@@ -85,5 +90,9 @@ class Convergence:
         if (early and not self.stall.watching and not spent) or self.allowed_excess == float("inf"):
             return float("inf")
         excess = self.elastic.membrane.strain_excess(self.iterate.reached)
-        report.converged = report.converged and excess <= self.allowed_excess
+        if report.converged and excess > self.allowed_excess:
+            gained = excess < EXCESS_GAIN * self._settled_excess
+            self._balanced = 0 if gained else self._balanced + 1
+            self._settled_excess = min(excess, self._settled_excess)
+            report.converged = self._balanced >= BALANCED
         return excess
