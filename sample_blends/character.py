@@ -9,21 +9,23 @@ import numpy as np
 from .human import Human, human
 from .look import plaster
 from .puppet import ELBOW, UPPER, Pose, X, Y, Z, add_skeleton, key, mirrored, skin
-from .studio import light_and_film
+from .studio import go_along, light_and_film
 from .wardrobe import dress
 
 FRAMES = 240
 STRIDE = 0.62  #: m a step
-STEP = 13  #: frames a step
+WALKS, STEP = 28, 13  #: frame at which she begins, and frames a step
+SMOOTHED = 150  #: sweeps over the skin where it bends
 
 
 def build(vertices: int) -> None:
     """Fill the empty session: the garments have `vertices` or so. Raises NotFetchedError."""
     person = human()
-    light_and_film((0.0, -0.9, 0.88), 5.0, FRAMES, film=(720, 900))
+    light_and_film((0.0, 0.0, 0.84), 4.4, FRAMES, film=(720, 900))
     skeleton = add_skeleton(person)
     act(skeleton)
-    add_body(person, skeleton)
+    go_along((0.0, -5.0 * STRIDE, 0.0), WALKS, WALKS + 5 * STEP)
+    round_creases(add_body(person, skeleton))
     dress(person, skeleton, vertices)
     bpy.context.scene.frame_set(1)
 
@@ -36,6 +38,13 @@ def add_body(person: Human, skeleton: bpy.types.Object) -> bpy.types.Object:
     skin(body, skeleton, person, used.tolist())
     body.taffeta.role = "COLLIDER"
     return body
+
+
+def round_creases(body: bpy.types.Object) -> None:
+    """As riggers do: bones alone would fold the skin through itself behind a knee at 70°, where cloth then has no room."""
+    body.modifiers["Armature"].use_deform_preserve_volume = True
+    smooth = body.modifiers.new("Creases", "CORRECTIVE_SMOOTH")
+    smooth.iterations, smooth.rest_source = SMOOTHED, "ORCO"
 
 
 def add_mesh(name: str, places: np.ndarray, faces: list[tuple[int, ...]]) -> bpy.types.Object:
@@ -74,22 +83,25 @@ def passing() -> dict:
 
 SQUAT = {
     **both({
-        "LeftUpLeg": [(X, -92.0), (Z, 14.0)], "LeftLeg": [(X, 112.0)], "LeftFoot": [(X, -22.0)],
+        "LeftUpLeg": [(X, -70.0), (Z, 18.0)], "LeftLeg": [(X, 88.0)], "LeftFoot": [(X, -22.0)],
         "LeftArm": [(Y, 26.0), (X, -62.0)], "LeftForeArm": [(ELBOW, 20.0)],
     }),
-    "LowerBack": [(X, 14.0)], "Spine": [(X, 12.0)], "Hips": [(X, 16.0)],
+    "LowerBack": [(X, 6.0)], "Spine": [(X, 6.0)], "Hips": [(X, 12.0)],
 }  # fmt: skip
 CROSSED = {
-    "LeftArm": [(UPPER, 66.0), (Y, 20.0), (X, -34.0)], "LeftForeArm": [(ELBOW, 92.0)],
-    **mirrored({"LeftArm": [(UPPER, 62.0), (Y, 20.0), (X, -52.0)], "LeftForeArm": [(ELBOW, 96.0)]}),
+    "LeftArm": [(UPPER, 75.0), (Y, 28.0), (X, -69.0)], "LeftForeArm": [(ELBOW, 66.0)],
+    **mirrored({"LeftArm": [(UPPER, 79.0), (Y, 6.0), (X, -61.0)], "LeftForeArm": [(ELBOW, 66.0)]}),
+}  # fmt: skip
+ELBOW_OUT = {  # between the two: a hand comes to a hip from outside
+    "LeftArm": [(UPPER, 85.0), (Y, -50.0), (X, 16.0)], "LeftForeArm": [(ELBOW, 60.0)], "RightArm": [(Y, -14.0)],
 }  # fmt: skip
 ON_HIP = {
-    "LeftArm": [(UPPER, 78.0), (Y, -4.0), (X, 12.0)], "LeftForeArm": [(ELBOW, 76.0)], "RightArm": [(Y, -14.0)],
+    "LeftArm": [(UPPER, 85.0), (Y, -20.0), (X, 16.0)], "LeftForeArm": [(ELBOW, 66.0)], "RightArm": [(Y, -14.0)],
     "Spine": [(Y, 4.0)],
 }  # fmt: skip
 SIT = {
     **both({
-        "LeftUpLeg": [(X, -84.0), (Z, 6.0)], "LeftLeg": [(X, 86.0)],
+        "LeftUpLeg": [(X, -72.0), (Z, 8.0)], "LeftLeg": [(X, 78.0)],
         "LeftArm": [(Y, 24.0), (X, -30.0)], "LeftForeArm": [(ELBOW, 34.0)],
     }),
 }  # fmt: skip
@@ -98,8 +110,8 @@ SIT = {
 def act(skeleton: bpy.types.Object) -> None:
     key(skeleton, 1, ARMS_OUT)
     key(skeleton, 6, ARMS_OUT)
-    key(skeleton, 28, ARMS_DOWN)
-    step, gone = 28, 0.0
+    key(skeleton, WALKS, ARMS_DOWN)
+    step, gone = WALKS, 0.0
     for left in (True, False, True, False, True):
         sides = (lambda pose: pose) if left else mirrored
         key(skeleton, step + STEP // 2, sides(striding()), (0.0, -gone - 0.5 * STRIDE))
@@ -113,7 +125,10 @@ def act(skeleton: bpy.types.Object) -> None:
     key(skeleton, 158, ARMS_DOWN, there, 90.0)
     key(skeleton, 172, CROSSED, there, 90.0)
     key(skeleton, 180, CROSSED, there, 90.0)
-    key(skeleton, 194, ON_HIP, there, 90.0)
-    key(skeleton, 204, ON_HIP, there, 90.0)
+    key(skeleton, 189, ARMS_DOWN, there, 90.0)
+    key(skeleton, 195, ELBOW_OUT, there, 90.0)
+    key(skeleton, 201, ON_HIP, there, 90.0)
+    key(skeleton, 207, ON_HIP, there, 90.0)
+    key(skeleton, 213, ELBOW_OUT, there, 90.0)
     key(skeleton, 226, SIT, there, 90.0)
     key(skeleton, FRAMES, SIT, there, 90.0)

@@ -67,6 +67,15 @@ def approach(target: Point, distance: float, first: int, last: int) -> None:
     camera.keyframe_insert("location", frame=last)
 
 
+def go_along(way: Point, first: int, last: int) -> None:
+    """From frame `first` to `last` camera and lights go `way`, m, with an actor who does."""
+    for thing in bpy.context.scene.objects:
+        if thing.type in ("CAMERA", "LIGHT"):
+            thing.keyframe_insert("location", frame=first)
+            thing.location += Vector(way)
+            thing.keyframe_insert("location", frame=last)
+
+
 def look_at_all(corners: npt.NDArray[np.float64], margin: float) -> None:
     """Move the camera, not turn it, until all `corners` (N, 3) m are in the picture; then back by `margin` times."""
     scene = bpy.context.scene
