@@ -41,7 +41,7 @@ def add_body(person: Human, skeleton: bpy.types.Object) -> bpy.types.Object:
 
 
 def round_creases(body: bpy.types.Object) -> None:
-    """As riggers do: bones alone would fold the skin through itself behind a knee at 70°, where cloth then has no room."""
+    """As riggers do: bones alone fold the skin behind a knee through itself at 70°, where cloth has no room."""
     body.modifiers["Armature"].use_deform_preserve_volume = True
     smooth = body.modifiers.new("Creases", "CORRECTIVE_SMOOTH")
     smooth.iterations, smooth.rest_source = SMOOTHED, "ORCO"
