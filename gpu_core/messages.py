@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -71,8 +72,12 @@ class Told:
 
 @cache
 def catalogue() -> dict[str, Message]:
-    """Every message by its code. Empty where the manual is not there: that must not end a bake."""
-    return {page.stem: read(page.read_text(encoding="utf-8")) for page in sorted(PAGES.glob("TAF-*.md"))}
+    """Every message by its code. Without those whose page is not there, or is none: that must not end a bake."""
+    found = {}
+    for page in sorted(PAGES.glob("TAF-*.md")):
+        with suppress(OSError, ValueError):
+            found[page.stem] = read(page.read_text(encoding="utf-8"))
+    return found
 
 
 def read(text: str) -> Message:

@@ -12,6 +12,7 @@ import pytest
 from taffeta.gpu_core import messages
 from taffeta.gpu_core.bake.events import Failed, Warn
 from taffeta.gpu_core.files.cache import CacheState
+from taffeta.gpu_core import messages
 from taffeta.gpu_core.messages import HOLE, INDEX, PAGES, catalogue, code_of, coded
 from taffeta.gpu_core.scene.scene import SceneError
 from taffeta.tests.messages_in_source import ROOT, Said, said, sources, told_classes
@@ -197,3 +198,12 @@ def test_only_the_first_line_of_a_crash_has_the_code():
     assert coded("The worker ended with signal 9 after frame 3.\nlines") == (
         "The worker ended with signal 9 after frame 3. [TAF-B004]\nlines"
     )
+
+
+def test_a_page_that_is_none_takes_only_its_own_code_away(tmp_path, monkeypatch):
+    """A message is looked up while a bake fails: a page that is cut off then must not be the next failure."""
+    for code in ("TAF-F005", "TAF-F006"):
+        text = (PAGES / f"{code}.md").read_text(encoding="utf-8")
+        (tmp_path / f"{code}.md").write_text(text if code == "TAF-F005" else text[:120], encoding="utf-8")
+    monkeypatch.setattr(messages, "PAGES", tmp_path)
+    assert list(messages.catalogue.__wrapped__()) == ["TAF-F005"]
