@@ -12,7 +12,6 @@ import pytest
 from taffeta.gpu_core import messages
 from taffeta.gpu_core.bake.events import Failed, Warn
 from taffeta.gpu_core.files.cache import CacheState
-from taffeta.gpu_core import messages
 from taffeta.gpu_core.messages import HOLE, INDEX, PAGES, catalogue, code_of, coded
 from taffeta.gpu_core.scene.scene import SceneError
 from taffeta.tests.messages_in_source import ROOT, Said, said, sources, told_classes
