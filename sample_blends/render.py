@@ -56,8 +56,8 @@ def join(stills: Iterable[Path], picture: Path, shown: Sequence[float], quality:
 
     first, *rest = [Image.open(still).convert("RGB") for still in stills]
     picture.parent.mkdir(parents=True, exist_ok=True)
-    moving = {"save_all": True, "append_images": rest, "duration": [*map(round, shown)], "loop": 0}
-    first.save(picture, **moving, quality=quality, method=PACKED)
+    each = [*map(round, shown)]
+    first.save(picture, save_all=True, append_images=rest, duration=each, loop=0, quality=quality, method=PACKED)
 
 
 def open_clothed(blend: Path, samples: int | None = None) -> bpy.types.Scene:
