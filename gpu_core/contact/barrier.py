@@ -14,6 +14,8 @@ from ..backend import Backend, Launch, launch
 from .pairs import Pairs
 
 LEAST_ROOM = 256  #: contacts
+SPARE_ROOM = 8  #: times the most contacts of late; more is given back, for kernels pass over all of it
+LATELY = 64  #: times that contacts are set up: a few steps
 
 
 @dataclass(frozen=True)
@@ -76,22 +78,22 @@ class Contacts:
     """Pairs near contact, with their geometry at the feasible state x⁻.
 
     The arrays stay where they are from one set of contacts to the next, so that launches on them are bound once: there
-    is room for `capacity` contacts, of which the first `count` are live. Only when there is too little of it are they
-    made anew: then `generation` is another.
+    is room for `capacity` contacts, of which the first `count` are live. Only when there is too little of it, or for a
+    while far too much, are they made anew: then `generation` is another.
     """
 
     def __init__(self, backend: Backend, law: BarrierLaw, vertices: VertexData, feasible: Any, start: Any) -> None:
         """feasible, start: (V, 4) where the last feasible state x⁻ and the step's start will be."""
         self.backend, self.law, self.vertices, self.feasible, self.start = backend, law, vertices, feasible, start
         self.count, self.capacity, self.generation = 0, 0, 0
+        self._most, self._set_up = 0, 0  #: contacts, and how often they were set up, since room was last looked at
         self.live = backend.xp.zeros(1, backend.xp.int32)  #: the count, on the device
         self.of_vertex = backend.xp.zeros(vertices.cloth + 1, backend.xp.int32)  #: where in `incident` a vertex begins
 
     def set_up(self, pairs: Pairs, near: Any, earlier: Ages, anchors: Ages) -> None:
         """Make the pairs `near` (C,) of these the contacts. anchors: what was known at the step's start."""
         xp, self.count = self.backend.xp, len(near)
-        if self.count > self.capacity:
-            self._make_room(max(LEAST_ROOM, 1 << (self.count - 1).bit_length()))
+        self._see_to_room()
         self.live[:] = self.count
         self.backend.launch(
             "contact_pair", self.capacity, live=self.live, near=near, pair_feature=pairs.feature,
@@ -100,12 +102,13 @@ class Contacts:
             activation=self.activation, owner=self._owner,
         )  # fmt: skip
         self.backend.launch(
-            "contact_recall", self.capacity, feature=self.feature, known=len(earlier.ages),
+            "contact_recall", self.capacity, live=self.live, feature=self.feature, known=len(earlier.ages),
             known_feature=earlier.feature, known_age=earlier.ages, anchored=len(anchors.ages),
             anchor_feature=anchors.feature, anchor_age=anchors.ages, anchor_hold=anchors.holds, age=self.age,
             hold=self.hold,
         )  # fmt: skip
-        self.incident[:] = xp.argsort(self._owner, kind="stable")
+        corners = 4 * self.count
+        self.incident[:corners] = xp.argsort(self._owner[:corners], kind="stable")
         self._place()
 
     def partial_ccd(self, x: Any, *, first: bool = False, accepted: Any = None) -> Launch:
@@ -142,10 +145,11 @@ class Contacts:
         if not self.law.persistent:
             return no_ages(self.backend)
         xp = self.backend.xp
-        order = xp.argsort(self.feature.view(xp.int64).ravel()).astype(xp.int32)
-        known = Ages(*(xp.empty_like(array) for array in (self.feature, self.age, self.kept)))
+        feature, age, hold = (array[: self.count] for array in (self.feature, self.age, self.kept))
+        order = xp.argsort(feature.view(xp.int64).ravel()).astype(xp.int32)
+        known = Ages(*map(xp.empty_like, (feature, age, hold)))
         self.backend.launch(
-            "contact_remember", self.capacity, order=order, feature=self.feature, age=self.age, hold=self.kept,
+            "contact_remember", self.count, order=order, feature=feature, age=age, hold=hold,
             known_feature=known.feature, known_age=known.ages, known_hold=known.holds,
         )  # fmt: skip
         return known
@@ -153,6 +157,15 @@ class Contacts:
     @property
     def active(self) -> int:
         return int((self.age[: self.count] >= 0).sum())
+
+    def _see_to_room(self) -> None:
+        """One motion that went astray can need a thousand times the room of all others."""
+        self._most, self._set_up = max(self._most, self.count), self._set_up + 1
+        room = max(LEAST_ROOM, 1 << (self._most - 1).bit_length())
+        if self.count > self.capacity or (self._set_up >= LATELY and self.capacity > SPARE_ROOM * room):
+            self._make_room(room)
+        if self._set_up >= LATELY:
+            self._most, self._set_up = 0, 0
 
     def _make_room(self, capacity: int) -> None:
         xp, vertices = self.backend.xp, self.vertices
@@ -168,7 +181,7 @@ class Contacts:
         self.curvature, self.slide, self.force, self.kept = vectors(4)
         launches = [
             launch(
-                "owner_start", vertices.cloth + 1, owner=self._owner, order=self.incident, corners=4 * capacity,
+                "owner_start", vertices.cloth + 1, live=self.live, owner=self._owner, order=self.incident,
                 start=self.of_vertex,
             ),
             launch("clear_vector", capacity, to=self.slide),

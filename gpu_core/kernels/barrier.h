@@ -18,30 +18,30 @@ FUNCTION bool neighbours(const int *ring_start, const int *ring, int v, int othe
     return false;
 }
 
-// Contact i is the pair near[i]. Arrays are longer than there are contacts: what lies beyond the `live` ones belongs to no
-// vertex, and as a pair comes after all others. owner: the cloth vertex of each corner, or cloth_vertices.
+// Contact i is the pair near[i]. Arrays are longer than there are contacts: nobody reads what lies beyond the `live` ones.
+// owner: the cloth vertex of each corner, or cloth_vertices.
 KERNEL void contact_pair(int i, const int *live OF(1), const int *near OF(chosen), const int *pair_feature OF(2 * pairs),
                          const int *pair_corner OF(4 * pairs), const float *pair_offset OF(pairs),
                          const float *pair_activation OF(pairs), int cloth_vertices, int *feature OF(2 * count),
                          int *corner OF(4 * count), float *offset OF(count), float *activation OF(count),
                          int *owner OF(4 * count))
 {
-    bool there = i < live[0];
-    int from = there ? near[i] : 0;
-    for (int k = 0; k < 2; ++k) feature[2 * i + k] = there ? pair_feature[2 * from + k] : 0x7fffffff;
+    if (i >= live[0]) return;
+    int from = near[i];
+    for (int k = 0; k < 2; ++k) feature[2 * i + k] = pair_feature[2 * from + k];
     for (int k = 0; k < 4; ++k) {
-        int v = there ? pair_corner[4 * from + k] : cloth_vertices;
-        corner[4 * i + k] = there ? v : 0;
+        int v = pair_corner[4 * from + k];
+        corner[4 * i + k] = v;
         owner[4 * i + k] = v < cloth_vertices ? v : cloth_vertices;
     }
-    if (there) offset[i] = pair_offset[from], activation[i] = pair_activation[from];
+    offset[i] = pair_offset[from], activation[i] = pair_activation[from];
 }
 
-// The first of the corners, in the order of their owners, that belongs to vertex v or a later one.
-KERNEL void owner_start(int v, const int *owner OF(corners), const int *order OF(corners), int corners,
+// The first of the live contacts' corners, in the order of their owners, that belongs to vertex v or a later one.
+KERNEL void owner_start(int v, const int *live OF(1), const int *owner OF(corners), const int *order OF(corners),
                         int *start OF(count))
 {
-    int low = 0, high = corners;
+    int low = 0, high = 4 * live[0];
     while (low < high) {
         int middle = low + (high - low) / 2;
         if (owner[order[middle]] < v) low = middle + 1;
@@ -63,11 +63,12 @@ FUNCTION int found_pair(const int *feature, int count, int first, int second)
 }
 
 // What is known of contact i from the last contacts, its age, and from the step's start, what friction held there.
-KERNEL void contact_recall(int i, const int *feature OF(2 * count), int known, const int *known_feature OF(2 * known),
+KERNEL void contact_recall(int i, const int *live OF(1), const int *feature OF(2 * count), int known, const int *known_feature OF(2 * known),
                            const int *known_age OF(known), int anchored, const int *anchor_feature OF(2 * anchored),
                            const int *anchor_age OF(anchored), const vec *anchor_hold OF(anchored), int *age OF(count),
                            vec *hold OF(count))
 {
+    if (i >= live[0]) return;
     int k = found_pair(known_feature, known, feature[2 * i], feature[2 * i + 1]);
     age[i] = k >= 0 ? known_age[k] : -1;
     k = found_pair(anchor_feature, anchored, feature[2 * i], feature[2 * i + 1]);
