@@ -47,6 +47,7 @@ class Filter:
         self.fraction, self._lowered = (xp.full(self.vertices, _bits(1.0), xp.int32) for _ in range(2))
         self._slowest, self._hits = xp.zeros(max(1, self.colliders), xp.int32), xp.zeros(1, xp.int32)
         self._hit = self.backend.look(self._hits)
+        self._waited = False  #: a fraction was lowered in the last motion of `per_vertex`
         self._taken = xp.zeros((self.vertices, 4), xp.float32)
         self._takes: tuple[Any, Any, list[Callable[[], None]]] | None = None  #: bound to these ways
 
@@ -55,17 +56,29 @@ class Filter:
         """Smallest fraction of the last motion that a vertex could take."""
         return float(self.backend.host(self.fraction.min().reshape(1)).view(np.float32)[0])
 
+    @property
+    def stopped(self) -> Any:
+        """(V,) bool: which vertices the last motion of `per_vertex` did not let go all their way."""
+        return self.fraction < _bits(1.0)
+
+    @property
+    def delays(self) -> bool:
+        """Whether the last motion of `per_vertex` let a collider that moves wait."""
+        return self._waited and bool((self._slowest < _bits(1.0)).any())
+
     def per_vertex(self, pairs: Pairs, x: Any, x1: Any, released: Callable[[Any], Pairs] | None = None) -> Any:
         """Positions (V, 4) reached from x towards x1, each vertex as far as its pairs allow; until the next call.
 
         released: the pairs when some vertices (V,) take any part of their ways and the others all; None = `pairs` hold
         them already.
         """
+        self._waited = False
         for round_ in range(ROUNDS):
             taken = self._take(x, x1, whole=round_ == 0)
             if not self._collide(pairs, x, taken, first=round_ == 0, own=round_ >= GENTLE_ROUNDS):
                 return taken
             self._one_a_collider(x, x1)
+            self._waited = True
             if released:
                 pairs = released(self.fraction < _bits(1.0))
         self.fallbacks += 1

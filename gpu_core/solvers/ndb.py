@@ -41,6 +41,8 @@ from .state import NdbState
 EDGE_SHARE = 0.3  #: d̂, at most, in mean edges at rest
 SLACK_SHARE = 0.15  #: the reserve of contacts, at most, in the same: with more, each triangle next to a vertex is one
 
+ALONG = 0.5  #: share of a body's way, by which cloth that goes along may miss it
+
 
 class Ndb:
     """Steps the state of one scene. Its parts own what they decide:
@@ -149,8 +151,11 @@ class Ndb:
         iterations.warm_start()  # x ← ModalLG(I + Ψ) in span(U)
 
         self._full_ccd()  # (B, t) ← FullCCD; x⁻ ← x* + αt(x − x*)
+        waits = self.taken.delays and self._goes_along()
+        if waits:  # a body, for cloth that goes with it: x⁻ is x*, and contact takes the cloth along
+            iterate.reached[:] = iterate.start
         self.progress.advance()
-        if self.parameters.start == "feasible":
+        if self.parameters.start == "feasible" and not waits:
             iterate.return_to_feasible()
         ages, contacts = state.ages, None
         self.oscillation.begin()
@@ -177,6 +182,20 @@ class Ndb:
         iterate = self.iterate
         pairs = self.proximity.pairs(iterate.feasible, iterate.x)
         iterate.reached[:] = self.filter(pairs, iterate.feasible, iterate.x, self.proximity.released)
+
+    def _goes_along(self) -> bool:
+        """Whether cloth that the filter stopped at a body went the body's way, by and large: then contacts at x* are
+        those of x, and the body need not have waited. Where it slides under the cloth they are of places it has left.
+        """
+        xp, corner, iterate = self.backend.xp, self.proximity.found.corner, self.iterate
+        cloth, stopped = corner < self.space.cloth_vertices, self.taken.stopped
+        mixed = cloth.any(axis=1) & ~cloth.all(axis=1) & (stopped[corner] & cloth).any(axis=1)
+        corner, of_edges = corner[mixed], (self.proximity.found.feature[mixed, 0] < 0)[:, None]
+        ways = (iterate.x - iterate.start)[corner, :3]
+        first = xp.where(of_edges, 0.5 * (ways[:, 0] + ways[:, 1]), ways[:, 0])
+        second = xp.where(of_edges, 0.5 * (ways[:, 2] + ways[:, 3]), ways[:, 1:].mean(axis=1))
+        body = xp.where(cloth[mixed, :1], second, first)
+        return bool(((first - second) ** 2).sum() < ALONG**2 * (body * body).sum())
 
     def _contacts(self, iterations: Iterations, ages: Ages, anchors: Ages, report: StepReport) -> Contacts | None:
         """Set up at the feasible state, of the pairs that may touch on the way to where x was predicted."""
