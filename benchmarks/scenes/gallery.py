@@ -28,8 +28,9 @@ from ..speed.results import ROOT, commit
 from .staged import StageError, answer
 
 OUT = ROOT / "build" / "scenes"
-DONE, BEGUN = "row.json", "begun.json"
-CANNOT = "The sample cannot be built"  #: how `taffeta sample` begins where a package is not to be had
+DONE, BEGUN, BAKED = "row.json", "begun.json", "baked"
+CANNOT = "The sample cannot be built"  #: how the answer of `taffeta sample` begins where a package is not to be had
+COMPLETE = "The cache is complete"  #: how that of `taffeta bake --resume` does where nothing is left to do
 COLUMNS = (
     "scene", "vertices", "frames", "s/frame", "slowest frame, s", "largest stretch", "intersecting frames: exact",
     "as drawn", "ipctk, as drawn", "frames with released pairs", "not clean", "picture",
@@ -101,11 +102,9 @@ def _make(row: Row, folder: Path) -> None:
                                                    "--out", str(source))}  # fmt: skip
         (folder / BEGUN).write_text(json.dumps(begun), encoding="utf-8")
     row.vertices = sum(begun["vertices"].values())
-    if not baked.exists():  # it is saved once all frames are there
-        answer(
-            "bake", str(source), "--backend", order.backend, "--cache", str(cache), "--save-blend", str(baked),
-            *(("--frames", order.frames) if order.frames else ()), *(("--resume",) if cache.exists() else ()),
-        )  # fmt: skip
+    if not (folder / BAKED).exists():  # the .blend itself is saved where a bake is cancelled, too
+        _bake(order, source, cache, baked)
+        (folder / BAKED).touch()
     check = answer("check", str(baked))
     seconds = [line["seconds"] for line in json_lines.read(Path(check["cache"]) / REPORTS) if line["seconds"]]
     row.frames, row.slowest_frame = len(check["verdicts"]), max(seconds, default=0.0)
@@ -116,6 +115,17 @@ def _make(row: Row, folder: Path) -> None:
         size = ("--frame", str(last), "--percentage", str(order.percentage))
         _python("taffeta.sample_blends.render", str(baked), str(picture), *size)
         row.picture = picture.name
+
+
+def _bake(order: Order, source: Path, cache: Path, baked: Path) -> None:
+    try:
+        answer(
+            "bake", str(source), "--backend", order.backend, "--cache", str(cache), "--save-blend", str(baked),
+            *(("--frames", order.frames) if order.frames else ()), *(("--resume",) if cache.exists() else ()),
+        )  # fmt: skip
+    except StageError as error:
+        if not (str(error).startswith(COMPLETE) and baked.exists()):
+            raise
 
 
 def _add_check(row: Row, check: dict[str, Any], baked: Path) -> None:

@@ -97,3 +97,12 @@ def test_vertices_of_cloth_in_one_place_are_one_for_the_second_judge():
     places, _ = square(0.0, 0.0)
     seam = np.concatenate([places[[0, 1, 2]], places[[0, 2, 3]]]), np.array([[0, 1, 2], [3, 4, 5]])
     assert not crosses([seam], [])
+
+
+def test_a_bake_is_whole_only_once_it_has_said_so(tmp_path):
+    """A cancelled bake saves its .blend too, with the frames that it has; and a whole one is not baked again."""
+    order, folder = Order("drape_on_sphere", 100, "1:5", "cpu", 0, "0000000"), tmp_path / "scene"
+    assert made(order, folder).frames == 5
+    (folder / gallery.BAKED).unlink()
+    assert made(order, folder).frames == 5
+    assert (folder / gallery.BAKED).exists()
