@@ -42,9 +42,11 @@ def add_body(person: Human, skeleton: bpy.types.Object) -> bpy.types.Object:
 
 def round_creases(body: bpy.types.Object) -> None:
     """As riggers do: bones alone fold the skin behind a knee through itself at 70°, where cloth has no room."""
-    body.modifiers["Armature"].use_deform_preserve_volume = True
     smooth = body.modifiers.new("Creases", "CORRECTIVE_SMOOTH")
     smooth.iterations, smooth.rest_source = SMOOTHED, "ORCO"
+    for frame, factor in ((6, 0.0), (WALKS, 0.5)):  # not where the garments begin: they are fitted to bare bones
+        smooth.factor = factor
+        smooth.keyframe_insert("factor", frame=frame)
 
 
 def add_mesh(name: str, places: np.ndarray, faces: list[tuple[int, ...]]) -> bpy.types.Object:
