@@ -37,9 +37,14 @@ def render_moving(
     percentage: int = 100,
     quality: int = QUALITY,
     samples: int | None = None,
+    held: float | None = None,
 ) -> None:
-    """Write `picture` (WebP): these frames, over and over, each as long as in the scene. quality: percent."""
+    """Write `picture` (WebP): these frames, over and over, each as long as in the scene. quality: percent.
+
+    held: ms that the last one is shown, if it is longer.
+    """
     scene = open_clothed(blend, samples)
+    scene.render.use_persistent_data = True  # from frame to frame
     scene.render.dither_intensity = 0.0  # noise against banding is most of a denoised picture's bytes
     with TemporaryDirectory() as folder:
         stills = [Path(folder) / f"{frame}.png" for frame in frames]
@@ -47,7 +52,7 @@ def render_moving(
             scene.frame_set(frame)
             save_picture(still, percentage)
         each = 1000.0 * frames.step * scene.render.fps_base / scene.render.fps
-        join(stills, picture, [each] * len(stills), quality)
+        join(stills, picture, [each] * (len(stills) - 1) + [held or each], quality)
 
 
 def join(stills: Iterable[Path], picture: Path, shown: Sequence[float], quality: int) -> None:

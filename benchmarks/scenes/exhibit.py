@@ -16,8 +16,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import bpy
+
 from ...gpu_core.backend import select
-from ...sample_blends.render import join, open_clothed, save_picture
+from ...sample_blends.render import join, render, render_moving
 from ..speed import machine, page, results
 from ..speed.page import markdown
 from .gallery import DONE, OUT
@@ -30,14 +32,14 @@ COLUMNS = (
     "as drawn", "ipctk", "frames with released pairs", "frames of which more is said", "commit",
 )  # fmt: skip
 STILL, STILL_SAMPLES = 60, 12  #: percent of the film, samples a pixel
-MOVING, MOVING_SAMPLES = 36, 3
+MOVING, MOVING_SAMPLES = 36, 3  #: the same of the picture that moves
 MOST = 16  #: frames of a picture that moves
 HELD = 1500  #: ms that its last one is shown
 QUALITY = 75  #: of WebP, percent
 
 
 def shown(name: str, folder: Path) -> dict[str, Any]:
-    """The row of a scene in its folder. Raises ValueError where it is not there, or something crosses."""
+    """The row of a scene in its folder, with numbers of frames. Raises ValueError where it is not there, or crosses."""
     path = folder / DONE
     if not path.exists():
         raise ValueError(f"{name}: {path} is not there: make scenes SCENES={name}")
@@ -50,23 +52,22 @@ def shown(name: str, folder: Path) -> dict[str, Any]:
     return {"scene": name, **{key: row[key] for key in numbers}, **counts, "of": row["order"]["commit"]}
 
 
+def frames_of(blend: Path) -> tuple[int, int]:
+    """First and last of the scene in a file."""
+    bpy.ops.wm.open_mainfile(filepath=str(blend.resolve()))
+    return bpy.context.scene.frame_start, bpy.context.scene.frame_end
+
+
 def film(name: str, folder: Path, pictures: Path) -> None:
     """Write the still of the last frame, and all frames as a picture that moves, of a scene that is baked."""
-    scene = open_clothed(folder / f"{name}.blend", MOVING_SAMPLES)
-    scene.render.use_persistent_data = True  # from frame to frame
-    dither, scene.render.dither_intensity = scene.render.dither_intensity, 0.0  # most of a picture's bytes
-    first, last = scene.frame_start, scene.frame_end
+    blend, still = folder / f"{name}.blend", folder / "still.png"
+    baked = json.loads((folder / DONE).read_text(encoding="utf-8"))["order"]["frames"]
+    first, last = map(int, baked.split(":")) if baked else frames_of(blend)
+    render(blend, still, last, STILL, STILL_SAMPLES)
+    join([still], pictures / f"{name}.webp", [HELD], QUALITY)
     step = -(-(last - first + 1) // MOST)
-    frames = sorted({*range(last, first - 1, -step)})
-    stills = [folder / "moving" / f"{frame}.png" for frame in frames]
-    for frame, still in zip(frames, stills, strict=True):
-        scene.frame_set(frame)
-        save_picture(still, MOVING)
-    each = 1000.0 * step * scene.render.fps_base / scene.render.fps
-    join(stills, pictures / f"{name}_moving.webp", [each] * (len(stills) - 1) + [HELD], QUALITY)
-    scene.render.dither_intensity, scene.cycles.samples = dither, STILL_SAMPLES
-    save_picture(folder / "still.png", STILL)
-    join([folder / "still.png"], pictures / f"{name}.webp", [HELD], QUALITY)
+    frames = range(first + (last - first) % step, last + 1, step)
+    render_moving(blend, pictures / f"{name}_moving.webp", frames, MOVING, QUALITY, MOVING_SAMPLES, HELD)
 
 
 def cells(row: dict[str, Any]) -> list[str]:
