@@ -54,8 +54,8 @@ def wrung_and_pressed(vertices: int, frames: int) -> Scene:
 
 
 def bend(frames: int, degrees: float) -> Array:
-    """(F,) closes, stays closed for a while, opens, and stays open for as long: what was taken in has to come out."""
-    return degrees * ramp(frames, 0.0, 1.0, 1.0, 0.0, 0.0)
+    """(F,) closes, stays closed for a while, and opens."""
+    return degrees * ramp(frames, 0.0, 1.0, 1.0, 0.0)
 
 
 def capsule(radius: float, length: float, segments: int = 24) -> Mesh:
@@ -82,7 +82,7 @@ def garment(vertices: int, radius: float, low: float, high: float) -> Mesh:
 
 
 FOLDED = (
-    Stress(elbow, 80, squeezes=True),
-    Stress(ankles, 80, squeezes=True),
+    Stress(elbow, 60, squeezes=True),
+    Stress(ankles, 60, squeezes=True),
     Stress(wrung_and_pressed, 60),
 )

@@ -26,7 +26,7 @@ class Convergence:
         self.stall = Stall()
         self.budget: int | None = None  #: linear solves, after which a step in which nothing is late ends
         self.allow(inner_tolerance)
-        self._balanced, self._settled_excess = 0, float("inf")
+        self._balanced, self._settled_excess, self._guarded = 0, float("inf"), True
         self._least_excess = float("inf")
         self._least_strained: Any = None  #: of the states whose excess is known, the one of the least
 
@@ -34,11 +34,12 @@ class Convergence:
         """Of ‖Δx‖, m."""
         self.inner_tolerance, self.outer_tolerance = inner_tolerance, 2.0 * inner_tolerance
 
-    def begin(self, after_unsolved: bool) -> None:
-        """after_unsolved: the step before ended without being solved."""
+    def begin(self, after_unsolved: bool, guarded: bool) -> None:
+        """after_unsolved: the step before ended without being solved. guarded: no pair is let go. Else cloth beyond its
+        limit is not in balance, but on its way out of what it crosses, and the step goes on."""
         self.stall.begin(after_unsolved)
         self._least_excess, self._least_strained = float("inf"), self.iterate.feasible.copy()
-        self._balanced, self._settled_excess = 0, float("inf")
+        self._balanced, self._settled_excess, self._guarded = 0, float("inf"), guarded
 
     def finished(self, report: StepReport) -> bool:
         if report.outer == 0:
@@ -94,5 +95,5 @@ class Convergence:
             gained = excess < EXCESS_GAIN * self._settled_excess
             self._balanced = 0 if gained else self._balanced + 1
             self._settled_excess = min(excess, self._settled_excess)
-            report.converged = self._balanced >= BALANCED
+            report.converged = self._guarded and self._balanced >= BALANCED
         return excess

@@ -159,7 +159,8 @@ class Ndb:
             iterate.return_to_feasible()
         ages, contacts = state.ages, None
         self.oscillation.begin()
-        self.convergence.begin(after_unsolved=state.unsolved > 0 and len(self.proximity.freed) > 0)
+        crossed = len(self.proximity.freed) > 0
+        self.convergence.begin(after_unsolved=state.unsolved > 0 and crossed, guarded=not crossed)
         while not self.convergence.finished(report):
             if not self.oscillation.damped(report):
                 self.elastic.bending.turn(iterate.feasible)  # what yarns hold on to
