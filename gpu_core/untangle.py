@@ -13,6 +13,7 @@ import numpy as np
 
 from .contact.tangles import Meeting, meetings
 from .layers import in_layers
+from .order import in_order
 from .scene.arrays import Array, IntArray
 from .scene.garments import Garments, garments
 from .scene.meetings import Meetings, Table
@@ -23,7 +24,7 @@ from .scene_space import of_surface, start_positions, surface_of
 from .sewing import Sewing
 from .start import freed_of_bodies, movable
 from .untangling.fabric import Fabric
-from .untangling.methods import untangle
+from .untangling.methods import lay_copies_apart, untangle
 from .untangling.rests import laid_side_by_side
 
 PASSES = 2  #: out of cloth may be into a body
@@ -47,25 +48,39 @@ def resolved(scene: Scene) -> tuple[Scene, list[str]]:
 
 
 def _untangled(scene: Scene) -> tuple[Scene, list[str]]:
-    told = Meetings(scene)
-    parts = garments(told.marked(scene))
-    sewing = Sewing(parts.scene)
-    fabric = _fabric(sewing.scene, (told.of_scene(sewing.scene), told.apart(scene.settings.begins)))
+    parts, sewing, fabric = _sewn(scene)
     before = fabric.crossings()
     if not len(before.corners):
         return scene, []
-    cloths = sewing.scene.cloths
-    names = [*(cloth.name for cloth in cloths), *(body.name for body in scene.colliders)]
+    names = [*(cloth.name for cloth in sewing.scene.cloths), *(body.name for body in scene.colliders)]
     met = meetings(before, names, fabric.places)
-    rest = np.concatenate([cloth.rest_positions for cloth in cloths])
+    lay_copies_apart(fabric)
+    apart = _as_in(scene, parts, sewing, fabric)
+    if (laid := in_order(apart)) is not apart:
+        parts, sewing, fabric = _sewn(laid)
+    rest = np.concatenate([cloth.rest_positions for cloth in sewing.scene.cloths])
     left = untangle(fabric, rest, _lengths(sewing.scene, fabric))
-    if left == len(before.corners):
+    if left >= len(before.corners):
         return scene, []
-    ends = np.cumsum([len(cloth.positions) for cloth in cloths])
-    places = _apart(parts, sewing, np.split(fabric.places[: ends[-1]], ends[:-1]))
-    moved = zip(scene.cloths, places, strict=True)
-    scene = replace(scene, cloths=tuple(laid_side_by_side(replace(cloth, positions=own)) for cloth, own in moved))
+    scene = _as_in(scene, parts, sewing, fabric)
+    scene = replace(scene, cloths=tuple(laid_side_by_side(cloth) for cloth in scene.cloths))
     return scene, [_in_words(meeting, left) for meeting in met]
+
+
+def _as_in(scene: Scene, parts: Garments, sewing: Sewing, fabric: Fabric) -> Scene:
+    """The scene with its cloths where the fabric is."""
+    ends = np.cumsum([len(cloth.positions) for cloth in sewing.scene.cloths])
+    places = parts.apart(sewing.apart(np.split(fabric.places[: ends[-1]], ends[:-1])))
+    moved = zip(scene.cloths, places, strict=True)
+    return replace(scene, cloths=tuple(replace(cloth, positions=own) for cloth, own in moved))
+
+
+def _sewn(scene: Scene) -> tuple[Garments, Sewing, Fabric]:
+    """The scene as it is simulated."""
+    told = Meetings(scene)
+    parts = garments(told.marked(scene))
+    sewing = Sewing(parts.scene)
+    return parts, sewing, _fabric(sewing.scene, (told.of_scene(sewing.scene), told.apart(scene.settings.begins)))
 
 
 def _fabric(scene: Scene, let: tuple[IntArray, Table]) -> Fabric:
@@ -79,11 +94,6 @@ def _lengths(scene: Scene, fabric: Fabric) -> Array:
     lengths = edge_lengths(fabric.places, fabric.edges)
     lengths[fabric.numbers(unique_edges(fabric.triangles).astype(np.int64))] = rest_lengths(scene.cloths)
     return lengths
-
-
-def _apart(parts: Garments, sewing: Sewing, places: list[Array]) -> list[Array]:
-    """(N, 3) of each original cloth, from those that are simulated."""
-    return parts.apart(sewing.apart(places))
 
 
 def _in_words(meeting: Meeting, left: int) -> str:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
 
 from ..contact.tangles import Tangles
 from ..scene.arrays import Array, IntArray
@@ -46,6 +48,23 @@ def apart(fabric: Fabric, found: Tangles) -> Array | None:
     moved = corners[corners < fabric.cloth]
     moved = moved[fabric.free[moved] & (length[fabric.sheet[moved], 0] > 1e-6)]
     return _moved(fabric, moved, total[fabric.sheet[moved]], np.inf) if len(moved) else None
+
+
+def longest(fabric: Fabric, found: Tangles) -> float:
+    """Of the lines in which different sheets cross, the extent of the one that reaches farthest, m."""
+    sheet = np.append(fabric.sheet, np.full(len(fabric.places) - fabric.cloth, fabric.sheets))
+    corners = found.corners[sheet[found.corners[:, 0]] != sheet[found.corners[:, 2]]]
+    if not len(corners):
+        return 0.0
+    vertices, own = np.unique(corners, return_inverse=True)
+    own = own.reshape(corners.shape)
+    rows, columns = np.repeat(own[:, 0], own.shape[1]), own.ravel()
+    graph = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(len(vertices), len(vertices)))
+    line = csgraph.connected_components(graph, directed=False)[1]
+    order, places = np.argsort(line, kind="stable"), fabric.places[vertices]
+    starts = np.searchsorted(line[order], np.arange(line.max() + 1))
+    low, high = (of.reduceat(places[order], starts) for of in (np.minimum, np.maximum))
+    return float(np.linalg.norm(high - low, axis=1).max())
 
 
 def _gradients(fabric: Fabric, found: Tangles) -> Array:

@@ -19,6 +19,7 @@ from ..scene.meetings import Table, let_through
 from ..scene.mesh import edge_lengths, edge_sides
 
 Mask = npt.NDArray[np.bool_]
+WORN = 0.25  #: of its size, within which half of a sheet is to a body that wears it
 
 
 class Fabric:
@@ -91,6 +92,23 @@ class Fabric:
     def _bodies(self) -> cKDTree | None:
         rest = self._places[self.cloth :]
         return cKDTree(rest) if len(rest) else None
+
+    @cached_property
+    def worn(self) -> Mask:
+        """(sheets,) which begin around or on a body: half of the vertices within a share of their size."""
+        if self._bodies is None:
+            return np.zeros(self.sheets, bool)
+        away = self._bodies.query(self._places[: self.cloth])[0]
+        result = np.zeros(self.sheets, bool)
+        for number in range(self.sheets):
+            own = np.flatnonzero(self.sheet == number)
+            result[number] = np.median(away[own]) < WORN * np.ptp(self._places[own], axis=0).max()
+        return result
+
+    def crossing(self) -> IntArray:
+        """(K,) the cloth vertices of what crosses."""
+        corners = np.unique(self.crossings().corners)
+        return corners[corners < self.cloth]
 
     @cached_property
     def triangles(self) -> IntArray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..scene.arrays import Array
 from ..scene.mesh import edge_lengths
-from .contours import apart, shorter
+from .contours import apart, longest, shorter
 from .copies import laid_apart
 from .fabric import Fabric
 from .restoring import restore
@@ -18,6 +18,7 @@ from .smoothing import GROWTH, smoothed
 from .unfolding import unfolded
 
 ROUNDS = 40  #: of a method that goes step by step
+SLIP = 4.0  #: edges that clothes may go as wholes on the body that wears them
 PATIENCE = 8  #: rounds without an improvement
 GOOD = 2.0  #: length over length at rest of an edge, at which nothing better is looked for
 
@@ -25,7 +26,6 @@ GOOD = 2.0  #: length over length at rest of an edge, at which nothing better is
 def untangle(fabric: Fabric, rest: Array, lengths: Array) -> int:
     """Bring the cloth of a fabric out of itself and of others; returns how many crossings are left. It stays as it is
     where nothing helps. rest: (N, 3) the shape without stress, lengths: (E,) of edges in it, m."""
-    _best(fabric, _copies(fabric), len(fabric.crossings().corners) // 2)
     begin = fabric.places
     ends: list[tuple[int, float, int, Array]] = []
     for number, way in enumerate((_step_by_step, _unfolding)):
@@ -40,6 +40,11 @@ def untangle(fabric: Fabric, rest: Array, lengths: Array) -> int:
     for attempt in (_smoothings, _retreats, _contours):
         _best(fabric, attempt(fabric), len(fabric.crossings().corners) - 1)
     return len(fabric.crossings().corners)
+
+
+def lay_copies_apart(fabric: Fabric) -> None:
+    """Sheets that lie in one place keep their thickness from each other, if that leaves half of the crossings."""
+    _best(fabric, _copies(fabric), len(fabric.crossings().corners) // 2)
 
 
 def _step_by_step(fabric: Fabric, rest: Array, lengths: Array) -> None:
@@ -109,17 +114,27 @@ def _retreats(fabric: Fabric) -> Iterator[Array]:
 
 
 def _departures(fabric: Fabric) -> Iterator[Array]:
-    """Where the way changes from round to round without an end, straight on along the first."""
+    """Where the way changes from round to round without an end, straight on along the first. No farther than the
+    longest of their lines is: beyond that nothing comes out; and what is worn hardly at all, or it comes off."""
     begin, straight = fabric.places, None
+    far = longest(fabric, fabric.crossings()) + fabric.length
+    if fabric.worn[fabric.sheet[fabric.crossing()]].any():
+        far = min(far, SLIP * fabric.length)
     for _ in range(ROUNDS):
         places = apart(fabric, fabric.crossings())
-        if places is None:
+        if places is None or _farthest(places - begin) > far:
             break
         straight = places - begin if straight is None else straight
         yield places
     if straight is not None:
         for count in range(2, ROUNDS):
+            if count * _farthest(straight) > far:
+                break
             yield begin + count * straight
+
+
+def _farthest(ways: Array) -> float:
+    return float(np.linalg.norm(ways, axis=1).max(initial=0.0))
 
 
 def _contours(fabric: Fabric) -> Iterator[Array]:

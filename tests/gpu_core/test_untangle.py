@@ -9,7 +9,17 @@ import ipctk
 import numpy as np
 import pytest
 
-from taffeta.benchmarks.starts.scenes import KINDS, scene_of, standing, worn
+from taffeta.benchmarks.starts.scenes import (
+    KINDS,
+    layer_in_layer,
+    open_tube,
+    rippled,
+    scene_of,
+    standing,
+    straight,
+    trunk,
+    worn,
+)
 from taffeta.benchmarks.stress.shapes import Mesh, grid, merged
 from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.check.scene_check import SceneCheck
@@ -69,15 +79,55 @@ def test_what_was_untangled_goes_on_without_a_crossing_and_at_its_length(kind):
     assert report.smallest_gap > 0.5 * scene.cloths[0].thickness
 
 
-def test_an_untangled_garment_is_still_around_its_body():
-    scene = scene_of("layer in layer", 1)
-    found, _ = resolved(scene)
-    body = scene.colliders[0]
-    skin = Body(body.positions[0], body.triangles)
-    assert not any(skin.holds(cloth.positions).any() for cloth in found.cloths)
-    assert all(
-        np.abs(own.positions - was.positions).max() < 0.03 for own, was in zip(found.cloths, scene.cloths, strict=True)
-    )
+def shirt_and_jacket(draw):
+    """Tubes around a trunk, the outer one a little aside: one side of it is in the inner one."""
+    shirt = open_tube(straight([0, 0, -0.14], [0, 0, 0.16], 21), 0.112 + rippled(draw, 21, 40, 0.002), 40)
+    aside = draw.uniform(-0.006, 0.006, (2, 2))
+    jacket = open_tube(straight([*aside[0], -0.16], [*aside[1], 0.13], 22), 0.1125 + rippled(draw, 22, 44, 0.001), 44)
+    return Scene((worn("Shirt", shirt), worn("Jacket", jacket)), (trunk(0.1),), RESOLVE)
+
+
+def three_layers(draw):
+    waves = [rippled(draw, 21 + k, 40 + 4 * k, draw.uniform(0.003, 0.012)) for k in range(3)]
+    tubes = [
+        open_tube(straight([0, 0, -0.14 - 0.01 * k], [0, 0, 0.15], 21 + k), 0.112 + wave, 40 + 4 * k)
+        for k, wave in enumerate(waves)
+    ]
+    return Scene(tuple(worn(name, tube) for name, tube in zip("ABC", tubes, strict=True)), (trunk(0.1),), RESOLVE)
+
+
+@pytest.mark.parametrize("worn_on", [layer_in_layer, shirt_and_jacket, three_layers])
+@pytest.mark.parametrize("seed", range(3))
+def test_untangled_clothes_are_still_on_their_body(worn_on, seed):
+    """They once came off it as wholes: nothing crosses in the air beside a body either."""
+    scene = worn_on(np.random.default_rng([7, seed]))
+    found, said = resolved(scene)
+    assert said
+    assert crossings(found) == 0
+    skin = Body(scene.colliders[0].positions[0], scene.colliders[0].triangles)
+    for own, was in zip(found.cloths, scene.cloths, strict=True):
+        assert not skin.holds(own.positions).any()
+        assert np.linalg.norm(own.positions - was.positions, axis=1).max() < 0.03
+
+
+def test_of_clothes_that_cross_the_one_that_lies_farther_out_stays_outside():
+    scene = layer_in_layer(np.random.default_rng([7, 1]))
+    shirt, jacket = resolved(scene)[0].cloths
+    away = np.linalg.norm(jacket.positions[:, :2], axis=1)
+    inner = Body(shirt.positions, shirt.triangles).nearest(jacket.positions)[0]
+    within = np.abs(jacket.positions[:, 2]) < 0.13
+    assert np.array_equal(shirt.positions, scene.cloths[0].positions)
+    assert (away > np.linalg.norm(inner[:, :2], axis=1))[within].all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_clothes_do_not_come_off_where_no_order_can_be_told(seed):
+    """A shirt with a jacket in the same mesh is one cloth, of which untangling alone knows what to do."""
+    scene = shirt_and_jacket(np.random.default_rng([7, seed]))
+    shirt, jacket = (Mesh(cloth.positions, cloth.triangles) for cloth in scene.cloths)
+    scene = replace(scene, cloths=(worn("Outfit", merged(shirt, jacket)),))
+    moved = resolved(scene)[0].cloths[0].positions - scene.cloths[0].positions
+    assert np.median(np.linalg.norm(moved, axis=1)) < 0.05
 
 
 def test_the_later_of_two_copies_lies_outside_the_earlier_by_the_thickness():
