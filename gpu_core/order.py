@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from .contact.tangles import tangles
+from .contact.tangles import Tangles, tangles
 from .layers import in_layers
 from .scene.meetings import Meetings, let_through
 from .scene.nearest import Body
@@ -28,49 +28,60 @@ RINGS = (6.0, np.inf)  #: edges around what crosses, that may be laid elsewhere:
 
 def in_order(scene: Scene) -> Scene:
     """The scene with such clothes laid over each other, if less crosses then; else the same object."""
-    bodies = [Body(item.positions[0], item.shell) for item in scene.colliders] if len(scene.cloths) > 1 else []
-    best, least = scene, len(_crossings(scene)) if bodies else 0
+    bodies = [Body(item.positions[0], item.shell) for item in scene.colliders]
+    if not bodies or len(scene.cloths) < 2:
+        return scene
+    found = _crossings(scene)
+    best, least = scene, len(found.corners)
     for rings in RINGS:
         if least:
-            laid = _laid(scene, rings, bodies)
-            if (crossing := len(_crossings(laid))) < least:
-                best, least = laid, crossing
+            laid = _laid(scene, found, rings, bodies)
+            if (left := len(_crossings(laid).corners)) < least:
+                best, least = laid, left
     return best
 
 
-def _laid(scene: Scene, rings: float, bodies: list[Body]) -> Scene:
-    near, sewn = _near(scene, rings), () if scene.threads is None else np.unique(scene.threads[:, [0, 2]])
+def _laid(scene: Scene, found: Tangles, rings: float, bodies: list[Body]) -> Scene:
+    """Those that cross, over each other: a group of them that cross each other does not touch the order of another."""
+    count, near = len(scene.cloths), _near(scene, found, rings)
+    graph = sparse.coo_array((np.ones(len(found.objects)), tuple(found.objects.T)), shape=(count, count))
+    groups = csgraph.connected_components(graph, directed=False)[1]
+    sewn = () if scene.threads is None else np.unique(scene.threads[:, [0, 2]])
     crossing = [k for k, own in enumerate(near) if own.any() and not scene.cloths[k].layer and k not in sewn]
     height = {k: _height(scene.cloths[k], near[k], bodies) for k in crossing}
-    rank = {k: 1 + number for number, k in enumerate(sorted(crossing, key=lambda k: (height[k], k)))}
-    ranked = (replace(cloth, layer=rank.get(k, 0)) for k, cloth in enumerate(scene.cloths))
     free = [movable(cloth) & own for cloth, own in zip(scene.cloths, near, strict=True)]
-    laid = in_layers(replace(scene, cloths=tuple(ranked)), free)[0]
-    pairs = zip(scene.cloths, laid.cloths, strict=True)
-    return replace(scene, cloths=tuple(replace(cloth, positions=own.positions) for cloth, own in pairs))
+    layers = [cloth.layer for cloth in scene.cloths]
+    for group in np.unique(groups[crossing]):
+        ordered = sorted((k for k in crossing if groups[k] == group), key=lambda k: (height[k], k))
+        ranks = [1 + ordered.index(k) if k in ordered else 0 for k in range(count)]
+        scene = _with_layers(in_layers(_with_layers(scene, ranks), free)[0], layers)
+    return scene
 
 
-def _crossings(scene: Scene) -> npt.NDArray[np.integer]:
-    """(K, 5) corners of what crosses of different cloths."""
+def _with_layers(scene: Scene, layers: list[int]) -> Scene:
+    cloths = zip(scene.cloths, layers, strict=True)
+    return replace(scene, cloths=tuple(replace(cloth, layer=own) for cloth, own in cloths))
+
+
+def _crossings(scene: Scene) -> Tangles:
+    """What crosses of different cloths."""
     found, meetings = tangles(start_positions(scene), surface_of(scene)), Meetings(scene)
     let = let_through(
         meetings.of_scene(scene), meetings.apart(scene.settings.begins), found.corners[:, :2], found.corners[:, 2:]
     )
     of_cloths = (found.objects < len(scene.cloths)).all(axis=1) & (found.objects[:, 0] != found.objects[:, 1])
-    return found.corners[of_cloths & ~let]
+    return found.subset(of_cloths & ~let)
 
 
-def _near(scene: Scene, rings: float) -> list[npt.NDArray[np.bool_]]:
+def _near(scene: Scene, found: Tangles, rings: float) -> list[npt.NDArray[np.bool_]]:
     """(N,) of each cloth, what is around a crossing with another."""
     ends = np.cumsum([len(cloth.positions) for cloth in scene.cloths])
-    near, crossing = np.zeros(ends[-1], bool), np.unique(_crossings(scene))
-    if len(crossing):
-        edges = surface_of(scene).edges
-        a, b = edges[(edges < ends[-1]).all(axis=1)].T
-        graph = sparse.coo_array((np.ones(len(a)), (a, b)), shape=(ends[-1], ends[-1])).tocsr()
-        far = csgraph.dijkstra(graph, False, crossing, unweighted=True, limit=rings, min_only=True)
-        near = np.isfinite(far)
-    return np.split(near, ends[:-1])
+    edges = surface_of(scene).edges
+    a, b = edges[(edges < ends[-1]).all(axis=1)].T
+    graph = sparse.coo_array((np.ones(len(a)), (a, b)), shape=(ends[-1], ends[-1])).tocsr()
+    crossing = np.unique(found.corners)
+    far = csgraph.dijkstra(graph, False, crossing, unweighted=True, limit=rings, min_only=True)
+    return np.split(np.isfinite(far), ends[:-1])
 
 
 def _height(cloth: Cloth, near: npt.NDArray[np.bool_], bodies: list[Body]) -> int:

@@ -35,8 +35,7 @@ def shorter(fabric: Fabric, found: Tangles) -> Array | None:
 def apart(fabric: Fabric, found: Tangles) -> Array | None:
     """(V, 3) where a round leads in which sheets that cross each other go as wholes, along the sum of the gradients;
     None where no two do."""
-    sheet = np.append(fabric.sheet, np.full(len(fabric.places) - fabric.cloth, fabric.sheets))
-    one, other = sheet[found.corners[:, 0]], sheet[found.corners[:, 2]]
+    one, other = _sheets(fabric, found)
     gradient = _gradients(fabric, found)
     total = np.zeros((fabric.sheets + 1, 3))
     between = one != other
@@ -52,8 +51,8 @@ def apart(fabric: Fabric, found: Tangles) -> Array | None:
 
 def longest(fabric: Fabric, found: Tangles) -> float:
     """Of the lines in which different sheets cross, the extent of the one that reaches farthest, m."""
-    sheet = np.append(fabric.sheet, np.full(len(fabric.places) - fabric.cloth, fabric.sheets))
-    corners = found.corners[sheet[found.corners[:, 0]] != sheet[found.corners[:, 2]]]
+    one, other = _sheets(fabric, found)
+    corners = found.corners[one != other]
     if not len(corners):
         return 0.0
     vertices, own = np.unique(corners, return_inverse=True)
@@ -65,6 +64,12 @@ def longest(fabric: Fabric, found: Tangles) -> float:
     starts = np.searchsorted(line[order], np.arange(line.max() + 1))
     low, high = (of.reduceat(places[order], starts) for of in (np.minimum, np.maximum))
     return float(np.linalg.norm(high - low, axis=1).max())
+
+
+def _sheets(fabric: Fabric, found: Tangles) -> tuple[IntArray, IntArray]:
+    """((K,) of which sheet each edge is, (K,) each triangle), bodies as one more."""
+    sheet = np.append(fabric.sheet, np.full(len(fabric.places) - fabric.cloth, fabric.sheets))
+    return sheet[found.corners[:, 0]], sheet[found.corners[:, 2]]
 
 
 def _gradients(fabric: Fabric, found: Tangles) -> Array:
