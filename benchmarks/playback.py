@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What playing a bake adds to a frame of the timeline: python -m taffeta.benchmarks.playback [--save]
+"""What playing a bake adds to a frame of the timeline: python -m taffeta.benchmarks.playback [--dense] [--save]
 
 The same mesh in a scene of its own is walked through the timeline without a cache and with one, in turns, with the
-add-on on. Prints the median CPU time of a frame change in ms, over all threads and without Blender's drawing; --save
-puts it into results/playback.json beside what other Blenders took.
+add-on on. With --dense it plays in both, and in one a dense mesh follows it. Prints the median CPU time of a frame
+change in ms, over all threads, and that of the clock, both without Blender's drawing; --save puts them into
+results/playback.json beside what other Blenders took.
 """
 
 from __future__ import annotations
@@ -14,62 +15,116 @@ import os
 import statistics
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 VERTICES = 40_000
+LIGHT, DENSE = 8_000, 100_000  #: vertices, with --dense
+APART = 1.0e-3  #: m, between the two
 FRAMES = 100
 ROUNDS = 5
+CLOCKS: dict[str, Callable[[], float]] = {"": time.process_time, "_clock": time.perf_counter}
 RESULTS = Path(__file__).resolve().parent / "results" / "playback.json"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dense", action="store_true", help=f"a mesh of {DENSE} vertices on one of {LIGHT}")
     parser.add_argument("--save", action="store_true")
     options = parser.parse_args()
     os.environ["BLENDER_USER_RESOURCES"] = tempfile.mkdtemp()
-    import bpy
-
     import taffeta
-    from taffeta.benchmarks.speed.machine import processor
-    from taffeta.benchmarks.speed.results import commit
 
     taffeta.register()
-    still, playing = _scene("still"), _scene("playing")
-    _play(playing, Path(tempfile.mkdtemp()))
-    times: dict[str, list[float]] = {"still": [], "playing": []}
-    for _ in range(ROUNDS):
-        for scene in (still, playing):
-            times[scene.name] += _walk(scene)
-    without, with_cache = (1e3 * statistics.median(times[scene.name]) for scene in (still, playing))
-    row = {
-        "blender": bpy.app.version_string,
-        "machine": processor(),
-        "commit": commit(),
-        "vertices": len(playing.objects[0].data.vertices),
-        "without": round(without, 3),
-        "with": round(with_cache, 3),
-        "added": round(with_cache - without, 3),
-    }
+    scenes = _dense() if options.dense else _cached()
+    row = {**_head("dense" if options.dense else "cache", scenes[1]), **_times(*scenes)}
     print(" ".join(f"{name} {value}" for name, value in row.items()))
     if options.save:
         _save(row)
     taffeta.unregister()
 
 
-def _scene(name: str) -> Any:
-    """A scene with a square of cloth alone."""
+def _cached() -> tuple[Any, Any]:
+    without, playing = _scene("without", VERTICES), _scene("with", VERTICES)
+    _play(playing, Path(tempfile.mkdtemp()))
+    return without, playing
+
+
+def _dense() -> tuple[Any, Any]:
+    """Two scenes in which a light mesh plays, the second with a dense one on it."""
+    import bpy
+
+    from taffeta.addon.scene import dense
+
+    scenes = _scene("without", LIGHT), _scene("with", LIGHT)
+    for scene in scenes:
+        _play(scene, Path(tempfile.mkdtemp()))
+    (light,) = scenes[1].objects  # of the scene in the window
+    scenes[1].frame_set(1)
+    follower = _grid(DENSE)
+    points = _points(follower)
+    points[:, 2] = _wave(points, 0)[:, 2] + APART
+    follower.data.vertices.foreach_set("co", points.reshape(-1))
+    dense.bind(bpy.context, follower, light, as_shown=True)
+    return scenes
+
+
+def _head(of: str, scene: Any) -> dict[str, Any]:
+    import bpy
+
+    from taffeta.benchmarks.speed.machine import processor
+    from taffeta.benchmarks.speed.results import commit
+
+    return {
+        "of": of, "blender": bpy.app.version_string, "machine": processor(), "threads": len(os.sched_getaffinity(0)),
+        "commit": commit(), "vertices": max(len(item.data.vertices) for item in scene.objects),
+    }  # fmt: skip
+
+
+def _times(without: Any, playing: Any) -> dict[str, float]:
+    """ms a frame of both scenes by both clocks, in turns."""
+    row: dict[str, float] = {}
+    for suffix, clock in CLOCKS.items():
+        times: dict[str, list[float]] = {"without": [], "with": []}
+        for _ in range(ROUNDS):
+            times["without"] += _walk(without, clock)
+            times["with"] += _walk(playing, clock)
+        medians = {name: 1e3 * statistics.median(each) for name, each in times.items()}
+        medians["added"] = medians["with"] - medians["without"]
+        row |= {f"{name}{suffix}": round(value, 3) for name, value in medians.items()}
+    return row
+
+
+def _scene(name: str, vertices: int) -> Any:
+    """A scene with a square of cloth alone, in the window."""
     import bpy
 
     scene = bpy.data.scenes.new(name)
     scene.frame_start, scene.frame_end = 1, FRAMES
-    side = round(VERTICES**0.5)
     bpy.context.window.scene = scene
-    bpy.ops.mesh.primitive_grid_add(x_subdivisions=side - 1, y_subdivisions=side - 1)
-    bpy.context.object.taffeta.role = "CLOTH"
+    _grid(vertices).taffeta.role = "CLOTH"
     return scene
+
+
+def _grid(vertices: int) -> Any:
+    import bpy
+
+    side = round(vertices**0.5)
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=side - 1, y_subdivisions=side - 1)
+    return bpy.context.object
+
+
+def _points(item: Any) -> np.ndarray:
+    points = np.empty((len(item.data.vertices), 3), np.float32)
+    item.data.vertices.foreach_get("co", points.reshape(-1))
+    return points
+
+
+def _wave(rest: np.ndarray, frame: int) -> np.ndarray:
+    return np.asarray(rest + np.sin(7 * rest[:, :1] + 0.3 * frame) * np.array([0.0, 0.0, 0.1]), np.float32)
 
 
 def _play(scene: Any, folder: Path) -> None:
@@ -78,33 +133,33 @@ def _play(scene: Any, folder: Path) -> None:
     from taffeta.gpu_core.files import cache, point_cache
 
     (cloth,) = scene.objects
-    rest = np.array([tuple(vertex.co) for vertex in cloth.data.vertices], np.float32)
+    rest = _points(cloth)
     path = cache.frames_path(folder, "waves")
     point_cache.create(path, len(rest), scene.frame_start)
     for frame in range(FRAMES):
-        waves = np.sin(7 * rest[:, :1] + 0.3 * frame) * np.array([0.0, 0.0, 0.1])
-        point_cache.append(path, (rest + waves).astype(np.float32))
+        point_cache.append(path, _wave(rest, frame))
     writeback.attach({"waves": cloth}, scene.frame_start, folder)
 
 
-def _walk(scene: Any) -> list[float]:
-    """CPU seconds of each frame change."""
+def _walk(scene: Any, clock: Callable[[], float]) -> list[float]:
+    """Seconds of each frame change."""
     import bpy
 
     bpy.context.window.scene = scene
     scene.frame_set(scene.frame_start)
     times = []
     for frame in range(scene.frame_start + 1, scene.frame_end + 1):
-        began = time.process_time()
+        began = clock()
         scene.frame_set(frame)
-        times.append(time.process_time() - began)
+        times.append(clock() - began)
     return times
 
 
 def _save(row: dict[str, Any]) -> None:
     rows = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else []
-    kept = [other for other in rows if (other["blender"], other["machine"]) != (row["blender"], row["machine"])]
-    text = json.dumps(sorted([*kept, row], key=lambda entry: entry["blender"]), indent=1)
+    key = ("of", "blender", "machine")
+    kept = [other for other in rows if any(other.get(name, "cache") != row[name] for name in key)]
+    text = json.dumps(sorted([*kept, row], key=lambda entry: (entry.get("of", "cache"), entry["blender"])), indent=1)
     RESULTS.write_text(f"{text}\n", encoding="utf-8")
 
 

@@ -25,6 +25,7 @@ ICONS = {
     CacheState.MISSING: "REMOVE",
     CacheState.HIDDEN: "HIDE_ON",
 }
+NOT_BAKED = "Not baked"
 BAKING = "Being baked"
 FRAMES_SHOWN = 8
 
@@ -153,14 +154,19 @@ def statistics_lines(state: BakeState) -> list[str]:
     ]
 
 
+def word(state: CacheState) -> str:
+    """An artist who has just made a cloth misses nothing yet."""
+    return NOT_BAKED if state is CacheState.MISSING else state.value.capitalize()
+
+
 def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bpy.types.Object) -> None:
     """State, reason, size and folder of one cloth's cache."""
     state, reason = status.of(context.scene, cloth)
     if session.baking(cloth):
         layout.label(text=BAKING, icon="TIME")
     else:
-        layout.label(text=state.value.capitalize(), icon=ICONS[state])
-        if reason:
+        layout.label(text=word(state), icon=ICONS[state])
+        if reason and reason != NOT_BAKED:
             message(layout, context, reason, "BLANK1", status.code(state, reason))
     own, held = modifier.find(cloth), status.held(cloth)
     if own is not None and bpy.data.filepath and place.is_temporary(own.filepath):

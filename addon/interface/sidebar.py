@@ -16,7 +16,8 @@ from ..cache.status import Held
 from ..scene import roster
 from ..scene.checks import Trouble, troubles
 from ..scene.mends import MENDS
-from .bake_panels import BAKING, FRAMES_SHOWN, ICONS, amount, draw_bake, draw_check
+from .bake_panels import BAKING, FRAMES_SHOWN, ICONS, amount, draw_bake, draw_check, word
+from .object_menu import TAFFETA_OT_quick_cloth
 from .physics import message
 
 ROWS_SHOWN = 20
@@ -47,10 +48,10 @@ class TAFFETA_PT_sidebar_cloths(SidebarPanel, bpy.types.Panel):
             if session.baking(cloth):
                 row.label(text="Baking", icon="TIME")
             else:
-                row.label(text=state.value.capitalize(), icon=ICONS[state])
+                row.label(text=word(state), icon=ICONS[state])
         _draw_rest(layout, len(cloths))
         if not cloths:
-            layout.label(text="No object is cloth yet")
+            layout.label(text=TAFFETA_OT_quick_cloth.obstacle(context) or "No object is cloth yet")
             layout.operator("taffeta.quick_cloth", icon="MOD_CLOTH")
 
 

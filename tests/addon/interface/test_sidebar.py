@@ -43,8 +43,11 @@ def test_every_cloth_and_every_collider_is_listed_and_can_be_selected(draw, make
     assert [item.name for item in bpy.context.selected_objects] == ["Leg"]
 
 
-def test_an_empty_scene_offers_to_make_cloth(draw):
+def test_an_empty_scene_offers_to_make_cloth_and_says_what_that_lacks(draw, make_object):
     assert ("operator", "taffeta.quick_cloth") in draw("cloths").shown
+    assert draw("cloths").texts() == "No mesh is selected"
+    make_object("Plane", [(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)]).select_set(True)
+    assert draw("cloths").texts() == "No object is cloth yet"
     for panel in sidebar.CLASSES[1:]:
         assert not panel.poll(bpy.context), panel
 
@@ -94,7 +97,7 @@ def test_a_cloth_in_the_running_bake_is_shown_so_and_no_other(draw, make_cloth, 
     make_cloth("Cape")
     bake = SimpleNamespace(bakes=lambda cloth: cloth.session_uid == skirt)
     monkeypatch.setattr(session, "current", bake)
-    assert draw("cloths").texts() == "Baking Missing"
+    assert draw("cloths").texts() == "Baking Not baked"
     assert draw("cache").texts() == "Skirt: being baked Cape: Not baked"
 
 
