@@ -113,6 +113,9 @@ def _drawn(body: Body, depsgraph: bpy.types.Depsgraph, frame: int) -> Drawn:
         if item.taffeta.role == "CLOTH" and collision_properties.groups(item):
             weights = Weights(item, item.evaluated_get(depsgraph), evaluated)
             left_out = collision_properties.read(item, weights)
+        if item.taffeta.role == "COLLIDER" or body.surface_of is not None:
+            through = collision_properties.lets_through(item, item.evaluated_get(depsgraph), evaluated)
+            triangles = triangles if through is None else collision_properties.stopping(triangles, through)
     after = list(item.modifiers)[modifier.place(item) + 1 :]
     sewn = sewn_to.sews(item) or (item.taffeta.role == "CLOTH" and item.taffeta.cloth.weld_seams)
     if sewn or dense_mesh.find(item) is not None or any(entry.show_viewport for entry in after):

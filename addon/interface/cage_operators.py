@@ -4,12 +4,19 @@
 from __future__ import annotations
 
 import bpy
-from bpy.props import EnumProperty, FloatProperty, IntProperty
+from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
 
 from ...gpu_core.messages import coded
 from ...gpu_core.scene.scene import SceneError
-from ..scene import cage
+from ..scene import cage, painted
 from .greyed import Greyed, busy
+
+
+def _groups(_operator: bpy.types.Operator, context: bpy.types.Context, _text: str) -> list[str]:
+    """Of the body, which is the cage's parent once there is one."""
+    item = context.object
+    bodies = [] if item is None else [body for body in (item.parent, item) if body is not None]
+    return [name for body in bodies for name in painted.names(body)]
 
 
 class TAFFETA_OT_make_cage(Greyed):
@@ -52,6 +59,13 @@ class TAFFETA_OT_make_cage(Greyed):
         max=10.0,
         precision=2,
     )
+    region: StringProperty(
+        name="Region",
+        description="Vertex group or float attribute of the body: the part that the cage stands for, while the rest of "
+        "the body stays as it is. Nothing: all of it",
+        search=_groups,
+        search_options={"SUGGESTION"},
+    )
 
     @classmethod
     def obstacle(cls, context: bpy.types.Context) -> str:
@@ -61,7 +75,7 @@ class TAFFETA_OT_make_cage(Greyed):
     def execute(self, context: bpy.types.Context) -> set[str]:
         body = context.object
         try:
-            made = cage.make(body, self.voxels, self.offset, self.kind == "SOFT")
+            made = cage.make(body, self.voxels, self.offset, self.kind == "SOFT", self.region)
         except SceneError as error:
             self.report({"ERROR"}, coded(str(error)))
             return {"CANCELLED"}
@@ -71,8 +85,9 @@ class TAFFETA_OT_make_cage(Greyed):
         context.view_layer.objects.active = made.item
         units = context.scene.unit_settings
         way = bpy.utils.units.to_string(units.system, "LENGTH", made.farthest * units.scale_length, precision=2)
-        self.report({"INFO"}, f"{made.item.name}: {made.vertices} vertices; {made.outside:.0%} of {body.name} sticks "
-                              f"out of it, by up to {way}")  # fmt: skip
+        of = f"the region “{self.region}”" if self.region else body.name
+        sticks = f"{made.outside:.0%} of {of} sticks out of it, by up to {way}"
+        self.report({"INFO"}, f"{made.item.name}: {made.vertices} vertices; {sticks}")
         return {"FINISHED"}
 
 

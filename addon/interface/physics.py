@@ -236,6 +236,10 @@ class TAFFETA_PT_collider(PhysicsPanel, bpy.types.Panel):
         layout.prop(collider, "thickness_shown")
         layout.prop(collider, "friction")
         if context.object.type == "MESH":
+            layout.prop(collider, "lets_through_group")
+            group = collider.lets_through_group
+            if group and not painted.exists(context.object, group):
+                message(layout, context, f"There is no vertex group or attribute “{group}”", "ERROR")
             layout.operator("taffeta.make_cage", icon="MOD_LATTICE")
 
 

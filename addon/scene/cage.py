@@ -5,6 +5,8 @@ Blender's voxel remesh makes it of the body at rest, so that what is nearer than
 go to the nearest place of the body and outwards from there, but where it would cross itself. Blender's Surface Deform
 binds it to whatever moves the body, armatures and shape keys alike. On a human it crosses itself no more and no less
 than with weights that are transferred, and a cage that is decimated or moved along normals crosses itself at rest.
+
+Of a region it is made as of a body that is cut off a little beyond and closed there (`region.py`).
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import bmesh
 import bpy
@@ -24,7 +26,7 @@ from ...gpu_core.scene.arrays import Array, IntArray
 from ...gpu_core.scene.mesh import counted_edges
 from ...gpu_core.scene.scene import SceneError
 from . import mesh as mesh_arrays
-from . import preroll
+from . import preroll, region
 
 SUFFIX = " Cage"
 FLESH = "Flesh"  #: the vertex group that holds a soft cage
@@ -39,6 +41,7 @@ LOST = 0.5  #: of a body's vertices; a cage that more of them stick out of has n
 TENTH = 0.1  #: of a voxel; what sticks out by less is a chord's way from an arc
 SHORT = 0.2  #: of a voxel; no edge that was moved becomes shorter
 ROUNDS = 20  #: in which vertices that would cross go back
+MARGIN = 1.5  #: voxels by which that of a region reaches beyond it
 LOOKED_AT = 4000  #: vertices of a body, of which that is judged
 
 
@@ -52,33 +55,42 @@ class Made:
     farthest: float  #: how far one does, scene units
 
 
-def make(body: bpy.types.Object, voxels: int, offset: float, soft: bool) -> Made:
-    """Give a collider a cage that takes its place in the simulation.
+def make(body: bpy.types.Object, voxels: int, offset: float, soft: bool, group: str = "") -> Made:
+    """Give a collider a cage that takes its place in the simulation, or that of a part of it.
 
     Args:
         voxels: along the longest side of the body at rest.
         offset: outwards, in voxels.
         soft: it is simulated, and gives way where the body folds; else it is a collider as the body was.
+        group: of the body's vertices, or an attribute: the part that it is to stand for. Nothing: all.
 
     Raises:
         SceneError: names the body and the mend; nothing is changed then.
     """
     _require_fit(body)
+    every = region.together(body, group) if group else None
     with _at_rest():
-        mesh = _shell(body, voxels, offset)
-        cage = bpy.data.objects.new(f"{body.name}{SUFFIX}", mesh)
+        shown = _shown(body, voxels, group)
+        mesh = _shell(shown, offset)
+        mesh.name = name = f"{body.name}{SUFFIX}"
+        cage = bpy.data.objects.new(name, mesh)
         for collection in body.users_collection:
             collection.objects.link(cage)
         cage.parent = body
         try:
-            made = _measured(body, cage, voxels)
+            made = _measured(body, cage, shown, voxels)
             if _deforms(body):
                 _bind(cage, body)
         except SceneError:
             bpy.data.meshes.remove(mesh)  # and the object with it
             raise
     cage.display_type, cage.hide_render, cage.visible_shadow = "WIRE", True, False
-    cage.taffeta.role, body.taffeta.role = "CLOTH" if soft else "COLLIDER", "NONE"
+    cage.taffeta.role = "CLOTH" if soft else "COLLIDER"
+    if group:
+        region.let_through(body, group, every)
+        region.except_from(cage, [body, *(item for item in body.children if item.name.startswith(name))])
+    else:
+        body.taffeta.role = "NONE"
     for name in ("thickness", "friction"):
         setattr(cage.taffeta.cloth if soft else cage.taffeta.collider, name, getattr(body.taffeta.collider, name))
     if soft:
@@ -118,20 +130,39 @@ def _at_rest() -> Iterator[None]:
         bpy.context.view_layer.update()
 
 
-def _shell(body: bpy.types.Object, voxels: int, offset: float) -> bpy.types.Mesh:
-    """In the body's own space."""
+class _Shown(NamedTuple):
+    """What a cage is to stand for, as it is evaluated, in the body's own space."""
+
+    points: Array  #: (N, 3) of the surface
+    faces: list[list[int]]
+    judged: Array  #: (M, 3) those that are to be inside
+    size: float  #: of a voxel
+
+
+def _shown(body: bpy.types.Object, voxels: int, group: str) -> _Shown:
+    """Raises SceneError."""
     evaluated = body.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    mesh = bpy.data.meshes.new_from_object(evaluated)
-    points = _points(mesh)
-    if not len(mesh.polygons) or not np.isfinite(points).all() or np.ptp(points, axis=0).max() == 0.0:
-        bpy.data.meshes.remove(mesh)
-        raise SceneError(body.name, "it has no faces or no size", "Give it some first")
-    size = float(np.ptp(points, axis=0).max()) / voxels
-    cage = _remeshed(mesh, size)
-    cage.name = f"{body.name}{SUFFIX}"
+    mesh = evaluated.to_mesh()
+    try:
+        points = _points(mesh)
+        if not len(mesh.polygons) or not np.isfinite(points).all() or np.ptp(points, axis=0).max() == 0.0:
+            raise SceneError(body.name, "it has no faces or no size", "Give it some first")
+        size = float(np.ptp(points, axis=0).max()) / voxels
+        if not group:
+            return _Shown(points, [list(face.vertices) for face in mesh.polygons], points, size)
+        inside = region.of(body, evaluated, mesh, group)
+        return _Shown(*region.closed(mesh, points, inside, MARGIN * size), points[inside], size)
+    finally:
+        evaluated.to_mesh_clear()
+
+
+def _shell(shown: _Shown, offset: float) -> bpy.types.Mesh:
+    mesh = bpy.data.meshes.new("Cage")
+    mesh.from_pydata(shown.points.tolist(), [], shown.faces)
+    cage = _remeshed(mesh, shown.size)
     if len(cage.polygons):
-        places = _near(_points(cage), points, mesh_arrays.triangles(mesh), offset * size)
-        _fit(cage, places, SHORT * size)
+        places = _near(_points(cage), shown.points, mesh_arrays.triangles(mesh), offset * shown.size)
+        _fit(cage, places, SHORT * shown.size)
     bpy.data.meshes.remove(mesh)
     return cage
 
@@ -192,15 +223,10 @@ def _drop_loose(mesh: bpy.types.Mesh) -> None:
     shape.free()
 
 
-def _measured(body: bpy.types.Object, cage: bpy.types.Object, voxels: int) -> Made:
+def _measured(body: bpy.types.Object, cage: bpy.types.Object, shown: _Shown, voxels: int) -> Made:
     """Raises SceneError where it is no cage."""
-    evaluated = body.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    points, triangles = _points(cage.data), mesh_arrays.triangles(cage.data)
-    inside = evaluated.to_mesh()
-    some = _points(inside)
-    evaluated.to_mesh_clear()
-    size = float(np.ptp(some, axis=0).max()) / voxels
-    some = some[:: max(1, len(some) // LOOKED_AT)]
+    points, triangles, size = _points(cage.data), mesh_arrays.triangles(cage.data), shown.size
+    some = shown.judged[:: max(1, len(shown.judged) // LOOKED_AT)]
     away = _outside(points, triangles, some) if len(triangles) else np.full(1, np.inf)
     if (away > size).mean() > LOST or not _has_inside(points, triangles, size):
         problem = "there is no inside that voxels could fill: it has holes, or is thinner than they are"

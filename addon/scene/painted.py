@@ -63,7 +63,11 @@ PAINTED: dict[str, Number] = {
 
 
 def _choices(cloth: bpy.types.PropertyGroup, _context: bpy.types.Context, _text: str) -> list[str]:
-    item = cloth.id_data
+    return names(cloth.id_data)
+
+
+def names(item: bpy.types.Object) -> list[str]:
+    """Of its vertex groups and of the attributes that may stand in for one."""
     if item.type != "MESH":
         return []
     return [*(group.name for group in item.vertex_groups), *(a.name for a in item.data.attributes if _is_weight(a))]

@@ -316,6 +316,9 @@ class ColliderProperties(bpy.types.PropertyGroup):
     )
 
 
+ColliderProperties.__annotations__.update(collision_properties.collider_properties())
+
+
 def _follow(owner: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
     """Whoever follows nothing any more is let go."""
     roster.forget()

@@ -32,6 +32,7 @@ from . import (
 )
 from . import mesh as mesh_arrays
 from .bodies import Body
+from .collision_properties import BoolArray
 from .cuts import Cuts
 from .evaluated import evaluated_mesh, require_enabled, require_shown, to_world
 from .morph import Begin
@@ -260,8 +261,11 @@ class ColliderReader(Reader):
         """Where its friction and thickness are, evaluated."""
         return self.body.owner.evaluated_get(depsgraph).taffeta.collider
 
+    def _lets_through(self, mesh: bpy.types.Mesh, depsgraph: bpy.types.Depsgraph) -> BoolArray | None:
+        return collision_properties.lets_through(self.item, self.item.evaluated_get(depsgraph), mesh)
+
     def _read_start(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None:
-        self._cuts, self._first_matrix = Cuts(mesh), matrix
+        self._cuts, self._first_matrix, self._through = Cuts(mesh), matrix, self._lets_through(mesh, depsgraph)
 
     def _read_frame(self, mesh: bpy.types.Mesh, matrix: Array, depsgraph: bpy.types.Depsgraph) -> None:
         self.numbers.see(self._surface(depsgraph))
@@ -274,11 +278,20 @@ class ColliderReader(Reader):
 
     def finish(self) -> Collider:
         triangles, drawn = self._cuts.finish()
+        triangles, whole = _facing_out(triangles, self._first_matrix), None
+        if self._through is not None:
+            whole = triangles[:drawn]
+            triangles = collision_properties.stopping(triangles, self._through)
+            if not len(triangles):
+                problem = "every face of it lets cloth through"
+                raise SceneError(self.body.name, problem, "Clear Lets Through, or set its role to None")
+            drawn = None if drawn is None else len(collision_properties.stopping(whole, self._through))
         return Collider(
             name=self.body.name,
-            triangles=_facing_out(triangles, self._first_matrix),
+            triangles=triangles,
             positions=self.positions.finish(),
             drawn=drawn,
+            whole=whole,
             **self.numbers.first,
             keys=self.numbers.keys(),
         )
@@ -286,6 +299,9 @@ class ColliderReader(Reader):
 
 class PlayedReader(ColliderReader):
     """A cloth that was baked before and acts as a collider for the others."""
+
+    def _lets_through(self, mesh: bpy.types.Mesh, depsgraph: bpy.types.Depsgraph) -> None:
+        return None
 
     def _surface(self, depsgraph: bpy.types.Depsgraph) -> bpy.types.PropertyGroup:
         return self.item.evaluated_get(depsgraph).taffeta.cloth

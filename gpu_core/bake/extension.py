@@ -90,7 +90,7 @@ def _same_arrays(
 
 def _same_body(old: Collider, new: Collider, frames: int, samples: int) -> int:
     """Later frames may show other cuts that Blender makes of a body's faces."""
-    if not np.array_equal(old.shell, new.shell):
+    if not (np.array_equal(old.shell, new.shell) and np.array_equal(old.stopping, new.stopping)):
         return 0
     return _same_motion(old.positions, new.positions, frames, samples)
 

@@ -65,8 +65,8 @@ def _crossings(
     """How many of its edges pass through it at a frame where cloth is close, (M,), and the middle of those, m."""
     settings = scene.settings
     points: Array = np.asarray(body.positions[(frame - settings.begins) * settings.samples_per_frame], np.float64)
-    edges = unique_edges(body.shell)
-    pairs = intersections(points, body.shell, edges)
+    edges = unique_edges(body.stopping)
+    pairs = intersections(points, body.stopping, edges)
     crossing = edges[pairs[:, 0]]
     crossing = np.unique(crossing[close[crossing].any(axis=1)], axis=0)
     if not len(crossing):

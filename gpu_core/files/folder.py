@@ -45,6 +45,7 @@ JOB_FILES = (
     "job.json",
     "cloth_*.npz",
     "collider_*_triangles.npy",
+    "collider_*_whole.npy",
     "collider_*_positions.npy",
     "field_*.npz",
     "threads.npy",

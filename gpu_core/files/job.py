@@ -5,6 +5,7 @@
     cloth_000.npz                  the arrays of the first cloth
     cloth_000_pins_000.npz         those of its first group of pins beside the one that is there
     collider_000_triangles.npy
+    collider_000_whole.npy         all its faces, where some of them stop nothing
     collider_000_positions.npy     (places, vertices, 3) float32, memory-mapped when loaded; `Settings.places`
     field_000.npz                  where the first force field is, and its axis
 
@@ -135,17 +136,22 @@ def parts(scene: Scene) -> Iterator[tuple[str, Callable[[BinaryIO], None]]]:
             yield _pins_name(index, count), _npz_writer(pin_arrays(group.pins))
     for index, collider in enumerate(scene.colliders):
         arrays = _collider_arrays(collider)
-        yield f"collider_{index:03}_triangles.npy", _npy_writer(arrays["triangles"])
-        yield positions_name(index), _npy_writer(arrays["positions"])
+        for name, array in arrays.items():
+            yield collider_file(index, name), _npy_writer(array)
     for index, item in enumerate(scene.fields):
         yield f"field_{index:03}.npz", _npz_writer(field_arrays(item))
     if scene.threads is not None:
         yield THREADS, _npy_writer(np.ascontiguousarray(scene.threads, np.int32))
 
 
+def collider_file(index: int, array: str) -> str:
+    """The file with an array of the collider with this index."""
+    return f"collider_{index:03}_{array}.npy"
+
+
 def positions_name(index: int) -> str:
     """The file with all frames of the collider with this index."""
-    return f"collider_{index:03}_positions.npy"
+    return collider_file(index, "positions")
 
 
 def _pins_name(cloth: int, number: int) -> str:
@@ -316,6 +322,7 @@ def _collider_arrays(collider: Collider) -> dict[str, npt.NDArray[Any]]:
     return {
         "triangles": np.ascontiguousarray(collider.triangles, np.int32),
         "positions": np.ascontiguousarray(collider.positions, np.float32),
+        **({} if collider.whole is None else {"whole": np.ascontiguousarray(collider.whole, np.int32)}),
     }
 
 
@@ -390,9 +397,12 @@ def _load_cloth(folder: Path, index: int, entry: Mapping[str, Any]) -> Cloth:
 
 
 def _load_collider(folder: Path, index: int, entry: Mapping[str, Any]) -> Collider:
-    path = folder / f"collider_{index:03}_triangles.npy"
+    path = folder / collider_file(index, "triangles")
     try:
-        triangles = read_array(path, np.int32)
+        triangles, every = read_array(path, np.int32), None
+        if "whole" in entry["arrays"]:
+            path = folder / collider_file(index, "whole")
+            every = read_array(path, np.int32)
         path = folder / positions_name(index)
         positions = read_array(path, np.float32, mapped=True)
         return Collider(
@@ -403,6 +413,7 @@ def _load_collider(folder: Path, index: int, entry: Mapping[str, Any]) -> Collid
             thickness=number(entry["thickness"]),
             keys=keys_of(entry),
             drawn=whole(entry["drawn"]) if "drawn" in entry else None,
+            whole=every,
         )
     except Exception as error:  # decoders of foreign bytes raise nearly everything
         raise _damaged(path) from error

@@ -36,6 +36,7 @@ ARRAYS = {
     "rest_corners": "its pattern has changed",
     "left_out_of_bodies": "which of its vertices bodies do not stop has changed",
     "left_out_of_itself": "which of its vertices do not collide with itself has changed",
+    "whole": "which of its faces stop cloth has changed",
     "location": "it moves otherwise",
     "axis": "it turns otherwise",
     **{f"painted_{name}": f"where its {name.replace('_', ' ')} is painted has changed" for name in PAINTABLE},

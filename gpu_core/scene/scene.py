@@ -134,7 +134,7 @@ class Collider:
     """An obstacle that cloth must not enter. It follows its frames and is not pushed back: coupling is one-way."""
 
     name: str
-    triangles: IntArray  #: (T, 3)
+    triangles: IntArray  #: (T, 3) that stop cloth
     positions: npt.NDArray[np.floating]  #: (K or 1, M, 3) world, K: `Settings.places`, m; may be memory-mapped
     friction: float = 0.4  #: Coulomb μ
     thickness: float = 1.0e-3  #: offset ξ of this surface, m
@@ -142,11 +142,17 @@ class Collider:
     #: so many of the first triangles are those of the first frame; the rest cuts the same faces as later frames show
     #: them. None = all
     drawn: int | None = None
+    whole: IntArray | None = None  #: (T′, 3) one cut of each face where some faces stop nothing; None = all stop cloth
+
+    @property
+    def stopping(self) -> IntArray:
+        """(T″, 3) one cut of each face that stops cloth."""
+        return self.triangles[: self.drawn]
 
     @property
     def shell(self) -> IntArray:
         """(T′, 3) one cut of each face: what has an inside, if the body is closed."""
-        return self.triangles[: self.drawn]
+        return self.stopping if self.whole is None else self.whole
 
     @property
     def animated(self) -> bool:
@@ -252,7 +258,8 @@ def _validate_collider(collider: Collider, settings: Settings) -> None:
     if collider.positions.ndim != 3 or collider.positions.shape[2] != 3:
         raise SceneError(collider.name, "collider positions must be (frames, vertices, 3)", "Export the collider again")
     _require_places_of(collider.name, collider.positions, settings, "positions")
-    _validate_triangles(collider.name, collider.triangles, collider.positions.shape[1:])
+    for triangles in (collider.triangles, collider.shell):
+        _validate_triangles(collider.name, triangles, collider.positions.shape[1:])
     _require_motion(collider.name, collider.positions, settings, "vertex")
     require_number(collider.name, "thickness", collider.thickness)
     require_number(collider.name, "friction", collider.friction)

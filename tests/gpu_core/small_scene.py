@@ -194,7 +194,7 @@ def full_scene() -> Scene:
         Encounter(1, 1, friction=0.2, until=12, keys={"friction": np.array([0.2, 0.3])}),
     )
     scene = replace(scene, encounters=met)
-    moving = replace(moving, drawn=len(moving.triangles) - 1)
+    moving = replace(moving, drawn=len(moving.triangles) - 1, whole=moving.triangles[:-1])
     return replace(scene, cloths=(first, second), colliders=(collider, moving), keys=keys, fields=every_field())
 
 

@@ -61,8 +61,8 @@ def test_a_cloth_shows_fabric_pins_bake_and_solver(draw, make_cloth):
 
 def test_a_collider_shows_its_surface_and_no_fabric(draw, make_collider):
     layout = draw(make_collider())
-    cage = ["taffeta.make_cage", "Make Cage"]
-    assert [name for _, name in layout.shown] == ["role", "thickness_shown", "friction", *cage]
+    more = ["lets_through_group", "taffeta.make_cage", "Make Cage"]
+    assert [name for _, name in layout.shown] == ["role", "thickness_shown", "friction", *more]
 
 
 def test_a_collider_that_is_not_a_mesh_says_so(draw, scene):

@@ -200,3 +200,107 @@ def test_undo_takes_it_away(arm):
     bpy.ops.ed.undo()
     assert "Arm Cage" not in bpy.data.objects
     assert bpy.data.objects["Arm"].taffeta.role == "COLLIDER"
+
+
+def region(arm, name: str, low: float, high: float) -> np.ndarray:
+    """A vertex group of what lies between two places along the arm; (N,) who is in it."""
+    points = mesh_arrays.positions(arm.data)
+    chosen = (points[:, 0] > low) & (points[:, 0] < high)
+    arm.vertex_groups.new(name=name).add(np.flatnonzero(chosen).tolist(), 1.0, "REPLACE")
+    return chosen
+
+
+def test_that_of_a_region_is_closed_covers_it_and_lets_the_rest_of_the_body_be(arm):
+    chosen = region(arm, "Fore", 0.55, 2.0)
+    assert bpy.ops.taffeta.make_cage(voxels=60, region="Fore") == {"FINISHED"}
+    item = bpy.data.objects["Arm Cage"]
+    assert (item.taffeta.role, arm.taffeta.role) == ("COLLIDER", "COLLIDER")
+    assert arm.taffeta.collider.lets_through_group == "Fore"
+    points, triangles = shape(item)
+    assert (counted_edges(triangles)[1] == 2).all()
+    assert len(intersections(points, triangles)) == 0
+    assert 0.45 < points[:, 0].min() < 0.54  # beyond the region, and not much
+    body = mesh_arrays.positions(arm.data)[chosen].astype(float)
+    along = body[body[:, 0] < 0.95]  # voxels round off the rim of its end, as of any body
+    assert cage._outside(points, triangles, along).max() < 0.004
+
+
+def test_faces_of_a_region_stop_no_cloth_and_what_is_inside_the_body_is_told_by_all_of_them(arm):
+    chosen = region(arm, "Fore", 0.55, 2.0)
+    cage.make(arm, 60, 0.1, False, "Fore")
+    bpy.data.objects["Cloth"].location.z = 1.0
+    bpy.context.scene.frame_end = 2
+    body = next(item for item in gather(bpy.context).colliders if item.name == "Arm")
+    every = mesh_arrays.triangles(arm.data)
+    assert len(body.shell) == len(every)
+    assert len(body.stopping) == (~chosen[every].all(axis=1)).sum() < len(every)
+    assert not chosen[body.triangles].all(axis=1).any()
+
+
+def test_a_second_region_is_added_to_the_first(arm):
+    fore, upper = region(arm, "Fore", 0.55, 2.0), region(arm, "Shoulder", -1.0, 0.3)
+    for name in ("Fore", "Shoulder"):
+        cage.make(arm, 60, 0.1, False, name)
+    group = arm.vertex_groups[arm.taffeta.collider.lets_through_group].index
+    inside = [any(entry.group == group for entry in vertex.groups) for vertex in arm.data.vertices]
+    np.testing.assert_array_equal(inside, fore | upper)
+    assert {item.name for item in members(bpy.context.scene).colliders} == {"Arm", "Arm Cage", "Arm Cage.001"}
+
+
+def test_cages_that_give_way_pass_through_their_own_body_and_through_each_other(arm, tmp_path):
+    """Their regions lie side by side, so the cages overlap."""
+    for name, low, high in (("Hand", 0.75, 2.0), ("Fore", 0.5, 0.75), ("Shoulder", -1.0, 0.5)):
+        region(arm, name, low, high)
+        cage.make(arm, 60, 0.1, name != "Shoulder", name)
+    pairs = {(entry.first.name, entry.second.name) for entry in bpy.context.scene.taffeta.encounters}
+    cages = ("Arm Cage", "Arm Cage.001", "Arm Cage.002")
+    assert pairs == {
+        (cages[0], "Arm"), (cages[1], "Arm"), (cages[1], cages[0]), (cages[0], cages[2]), (cages[1], cages[2])
+    }  # fmt: skip
+    bpy.data.objects["Cloth"].taffeta.role = "NONE"
+    bpy.context.scene.frame_end, bpy.context.scene.taffeta.backend = 3, "CPU"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    baking.end(baking.begin())
+    assert not session.last.warnings
+
+
+@pytest.mark.parametrize(("name", "said"), [("Gone", "no vertex group"), ("Two", "no face of it is in the region")])
+def test_a_region_that_is_none_is_refused_and_nothing_has_changed(arm, name, said):
+    arm.vertex_groups.new(name="Two").add([0, 200], 1.0, "REPLACE")
+    with pytest.raises(SceneError, match=said):
+        cage.make(arm, 60, 0.1, False, name)
+    assert arm.taffeta.role == "COLLIDER"
+    assert arm.taffeta.collider.lets_through_group == ""
+    assert "Arm Cage" not in bpy.data.objects
+
+
+def test_a_body_that_lets_everything_through_is_refused_by_name(arm):
+    region(arm, "All", -1.0, 2.0)
+    arm.taffeta.collider.lets_through_group = "All"
+    with pytest.raises(SceneError, match="Arm: every face of it lets cloth through"):
+        gather(bpy.context)
+
+
+@pytest.mark.parametrize("soft", [False, True])
+def test_cloth_rests_on_the_cage_of_a_region_and_on_the_rest_of_the_body(arm, soft, make_object, tmp_path):
+    """A narrow sheet along the whole arm: over the border of the two it lies as over one body."""
+    region(arm, "Fore", 0.55, 2.0)
+    made = cage.make(arm, 60, 0.1, soft, "Fore")
+    bpy.data.objects["Cloth"].taffeta.role = "NONE"
+    x, y = np.meshgrid(np.linspace(0.1, 0.9, 41), np.linspace(-0.1, 0.1, 11), indexing="ij")
+    points = np.column_stack([x.ravel(), y.ravel(), np.full(x.size, 0.075)])
+    faces = [(r * 11 + k, (r + 1) * 11 + k, (r + 1) * 11 + k + 1, r * 11 + k + 1) for r in range(40) for k in range(10)]
+    strip = make_object("Strip", points, faces, "CLOTH")
+    scene = bpy.context.scene
+    scene.frame_end, scene.taffeta.backend = 14, "CPU"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bake = baking.begin()
+    baking.end(bake)
+    assert not session.last.warnings
+    scene.frame_set(14)
+    found, _ = shape(strip)
+    middle = found.reshape(41, 11, 3)[:, 5, 2]
+    assert middle.min() > 0.055  # the top of the arm is at 0.06
+    assert middle.max() < 0.075
+    whole, triangles = shape(made.item)
+    assert (cage._outside(whole, triangles, found) > 0.0).all()

@@ -243,7 +243,7 @@ def test_every_field_of_the_scene_is_stored():
         "first", "second", "collides", "friction", "since", "until", "keys",
     }  # fmt: skip
     assert {f.name for f in fields(Collider)} == {
-        "name", "triangles", "positions", "friction", "thickness", "keys", "drawn",
+        "name", "triangles", "positions", "friction", "thickness", "keys", "drawn", "whole",
     }  # fmt: skip
     assert {f.name for f in fields(Pins)} == {"vertices", "targets", "weights"}
     assert {f.name for f in fields(PinGroup)} == {"name", "pins", "strength", "keys"}
