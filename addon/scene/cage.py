@@ -209,15 +209,22 @@ def _remeshed(mesh: bpy.types.Mesh, size: float) -> bpy.types.Mesh:
         made = bpy.data.meshes.new_from_object(item.evaluated_get(graph))
     finally:
         bpy.data.objects.remove(item)
-    _drop_loose(made)
+    _drop_open(made)
     made.materials.clear()
     return made
 
 
-def _drop_loose(mesh: bpy.types.Mesh) -> None:
-    """Vertices that welding has left without a face."""
+def _drop_open(mesh: bpy.types.Mesh) -> None:
+    """Vertices without a face, and pieces that are not closed: welding has left them of single voxels, as at the tips
+    of fingers."""
     shape = bmesh.new()
     shape.from_mesh(mesh)
+    new = {face for edge in shape.edges if edge.is_boundary for face in edge.link_faces}
+    found = set(new)
+    while new:
+        new = {beside for face in new for edge in face.edges for beside in edge.link_faces} - found
+        found |= new
+    bmesh.ops.delete(shape, geom=list(found), context="FACES")
     bmesh.ops.delete(shape, geom=[vertex for vertex in shape.verts if not vertex.link_faces], context="VERTS")
     shape.to_mesh(mesh)
     shape.free()

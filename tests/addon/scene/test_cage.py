@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import bmesh
 import bpy
 import numpy as np
 import pytest
@@ -304,3 +305,24 @@ def test_cloth_rests_on_the_cage_of_a_region_and_on_the_rest_of_the_body(arm, so
     assert middle.max() < 0.075
     whole, triangles = shape(made.item)
     assert (cage._outside(whole, triangles, found) > 0.0).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_pieces_as_small_as_a_voxel_do_not_leave_it_open(arm, seed):
+    """As the tips of a human's fingers did at the default resolution."""
+    random, points, faces = np.random.default_rng(seed), [], []
+    for k in range(24):
+        middle = np.array([0.1 + 0.1 * (k % 8), 0.3 + 0.1 * (k // 8), 0.0]) + random.uniform(-0.01, 0.01, 3)
+        size, first = random.uniform(0.012, 0.05, 3), len(points)
+        points += [tuple(middle + way) for way in (*np.diag(size), *-np.diag(size))]
+        corners = ((0, 1, 2), (1, 3, 2), (3, 4, 2), (4, 0, 2), (1, 0, 5), (3, 1, 5), (4, 3, 5), (0, 4, 5))
+        faces += [tuple(first + corner for corner in face) for face in corners]
+    flakes = bpy.data.meshes.new("Flakes")
+    flakes.from_pydata(points, [], faces)
+    whole = bmesh.new()
+    whole.from_mesh(arm.data)
+    whole.from_mesh(flakes)
+    whole.to_mesh(arm.data)
+    whole.free()
+    made = cage.make(arm, 20, 0.1, soft=False)
+    assert (counted_edges(shape(made.item)[1])[1] == 2).all()
