@@ -25,7 +25,7 @@ ICONS = {
     CacheState.MISSING: "REMOVE",
     CacheState.HIDDEN: "HIDE_ON",
 }
-NOT_BAKED = "Not baked"
+UNBAKED = "Unbaked"  #: as short as the others, whose column is narrow
 BAKING = "Being baked"
 FRAMES_SHOWN = 8
 
@@ -156,7 +156,7 @@ def statistics_lines(state: BakeState) -> list[str]:
 
 def word(state: CacheState) -> str:
     """An artist who has just made a cloth misses nothing yet."""
-    return NOT_BAKED if state is CacheState.MISSING else state.value.capitalize()
+    return UNBAKED if state is CacheState.MISSING else state.value.capitalize()
 
 
 def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bpy.types.Object) -> None:
@@ -166,7 +166,7 @@ def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bp
         layout.label(text=BAKING, icon="TIME")
     else:
         layout.label(text=word(state), icon=ICONS[state])
-        if reason and reason != NOT_BAKED:
+        if reason and reason != status.MISSING.reason:
             message(layout, context, reason, "BLANK1", status.code(state, reason))
     own, held = modifier.find(cloth), status.held(cloth)
     if own is not None and bpy.data.filepath and place.is_temporary(own.filepath):

@@ -196,7 +196,7 @@ def test_a_paused_bake_can_go_on_from_the_same_button(draw, make_cloth, monkeypa
 def test_every_state_of_a_cache_is_shown_with_its_reason(draw, make_cloth, monkeypatch, state):
     monkeypatch.setattr(status, "held", lambda cloth: Held(state, "because of this"))
     texts = draw(make_cloth()).texts()
-    assert ("Not baked" if state is CacheState.MISSING else state.value.capitalize()) in texts
+    assert ("Unbaked" if state is CacheState.MISSING else state.value.capitalize()) in texts
     assert "because of this" in texts
 
 

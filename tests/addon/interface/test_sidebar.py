@@ -97,7 +97,7 @@ def test_a_cloth_in_the_running_bake_is_shown_so_and_no_other(draw, make_cloth, 
     make_cloth("Cape")
     bake = SimpleNamespace(bakes=lambda cloth: cloth.session_uid == skirt)
     monkeypatch.setattr(session, "current", bake)
-    assert draw("cloths").texts() == "Baking Not baked"
+    assert draw("cloths").texts() == "Baking Unbaked"
     assert draw("cache").texts() == "Skirt: being baked Cape: Not baked"
 
 
