@@ -117,7 +117,7 @@ class BakeState:
             case Phase.RUNNING:
                 if self.working:
                     return f"{self.done} / {self.frames}, {self.working.partition(': ')[2]}"
-                return f"{self.done} / {self.frames} frames"
+                return f"{self.done} / {self.frames} frames" if self.done else "Setting up"
             case Phase.PAUSED:
                 return f"Paused: {self.done} / {self.frames} frames"
             case Phase.CANCELLING:

@@ -67,6 +67,12 @@ def test_a_pre_roll_counts_its_own_frames_and_plays_nothing():
     assert after(READ, START, rolled(8), frame(1)).headline == "1 / 4 frames"
 
 
+def test_until_the_first_frame_is_there_the_headline_says_what_takes_so_long():
+    """A tangled start may take a minute to be put in order."""
+    assert after(READ, START).headline == "Setting up"
+    assert after(READ, START, frame(1)).headline == "1 / 4 frames"
+
+
 def test_a_pause_and_a_cancel_hold_in_a_pre_roll():
     assert after(READ, START, PAUSE, rolled(2)).phase is Phase.PAUSED
     state, effects = follow(READ, START, rolled(2), CANCEL, rolled(3), CANCELLED)
