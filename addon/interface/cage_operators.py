@@ -24,7 +24,7 @@ class TAFFETA_OT_make_cage(Greyed):
     bl_label = "Make Cage"
     bl_description = (
         "Make a coarser, watertight stand-in of the active collider, a little outside of it, that follows it and does "
-        "not render. Cloth meets it in the body's place"
+        "not render. Cloth meets it in the body's place. Kind, resolution and region: Edit › Adjust Last Operation (F9)"
     )
     bl_options = {"REGISTER", "UNDO"}
 
