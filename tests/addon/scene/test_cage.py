@@ -238,6 +238,19 @@ def test_faces_of_a_region_stop_no_cloth_and_what_is_inside_the_body_is_told_by_
     assert not chosen[body.triangles].all(axis=1).any()
 
 
+def test_the_cuts_of_quads_that_fold_are_let_through_too(arm):
+    chosen = region(arm, "Fore", 0.55, 2.0)
+    cage.make(arm, 60, 0.1, False, "Fore")
+    bpy.data.objects["Cloth"].location.z, bpy.context.scene.frame_end = 1.0, 6
+    for frame, bend in ((1, 0.0), (6, 1.5)):
+        pose(bpy.data.objects["Skeleton"], bend, frame)
+    body = next(item for item in gather(bpy.context).colliders if item.name == "Arm")
+    assert body.drawn is not None
+    assert body.drawn < len(body.triangles)
+    np.testing.assert_array_equal(body.stopping, body.shell[~chosen[body.shell].all(axis=1)])
+    assert not chosen[body.triangles].all(axis=1).any()
+
+
 def test_a_second_region_is_added_to_the_first(arm):
     fore, upper = region(arm, "Fore", 0.55, 2.0), region(arm, "Shoulder", -1.0, 0.3)
     for name in ("Fore", "Shoulder"):
