@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...sample_blends import NAMES
+from ...sample_blends import FETCHED, NAMES
 from ..speed import page, results
 from ..speed.page import Row, markdown
 from ..speed.paper import TABLE
@@ -27,7 +27,7 @@ def _suite(rows: Sequence[Row]) -> str:
         lines += [suite.cells(row) for row in rows if row["scene"] == scene]
         if (cells := suite.paper_cells(scene)) is not None:
             lines.append(cells)
-    missing = [scene for scene in TABLE if scene not in NAMES]
+    missing = [scene for scene in TABLE if scene not in (*NAMES, *FETCHED)]
     text = f"\nOf the paper's scenes there is no sample yet: {', '.join(missing)}.\n" if missing else ""
     return markdown(suite.COLUMNS, lines) + text
 
