@@ -58,8 +58,8 @@ def collider_properties() -> dict[str, bpy.props._PropertyDeferred]:
     return {
         "lets_through_group": field(
             "Lets Through",
-            "Faces stop no cloth where the weight of all their vertices in this group, or in this float attribute, is "
-            "at least a half: another body stands there for them",
+            "Triangles stop no cloth where the weight of all their vertices in this group, or in this float attribute, "
+            "is at least a half: another body stands there for them",
         ),
     }
 

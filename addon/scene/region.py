@@ -16,6 +16,7 @@ from scipy.spatial import cKDTree
 
 from ...gpu_core.scene.arrays import Array, IntArray
 from ...gpu_core.scene.scene import SceneError
+from . import mesh as mesh_arrays
 from .collision_properties import HALF, BoolArray
 from .painted import Weights
 
@@ -25,7 +26,7 @@ UNITED = "Lets Through"  #: the vertex group of several regions
 def of(body: bpy.types.Object, evaluated: bpy.types.Object, mesh: bpy.types.Mesh, group: str) -> BoolArray:
     """(N,) which vertices of its evaluated mesh are in this group or attribute. Raises SceneError where no face is."""
     inside = Weights(body, evaluated, mesh).of(group, "region") >= HALF
-    if not any(inside[list(face.vertices)].all() for face in mesh.polygons):
+    if not inside[mesh_arrays.triangles(mesh)].all(axis=1).any():
         problem = f"no face of it is in the region “{group}”"
         raise SceneError(body.name, problem, "Choose a group that has all the vertices of some faces")
     return inside
@@ -41,7 +42,6 @@ def closed(
     near = _grown(mesh, points, inside, margin)
     shape = bmesh.new()
     shape.from_mesh(mesh)
-    shape.verts.ensure_lookup_table()
     far = [vertex for vertex in shape.verts if not near[vertex.index]]
     bmesh.ops.delete(shape, geom=far, context="VERTS")
     loose = [vertex for vertex in shape.verts if not vertex.link_faces]
