@@ -32,9 +32,7 @@ def of(body: bpy.types.Object, evaluated: bpy.types.Object, mesh: bpy.types.Mesh
     return inside
 
 
-def closed(
-    mesh: bpy.types.Mesh, points: Array, inside: BoolArray, margin: float
-) -> tuple[Array, list[list[int]]]:
+def closed(mesh: bpy.types.Mesh, points: Array, inside: BoolArray, margin: float) -> tuple[Array, list[list[int]]]:
     """(vertices (M, 3), faces) of the region and of what lies less than `margin` from it on the surface, closed.
 
     points: (N, 3) of the mesh. inside: (N,). margin: in the mesh's own units.
