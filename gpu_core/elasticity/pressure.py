@@ -152,8 +152,9 @@ class PressureEnergy:
         )  # fmt: skip
         return [*self._volume_launches(x), push]
 
-    def breath_launches(self, p: Any, product: Any, free: Any) -> list[Launch]:
-        """Kernels that add to product (N, 4) what the second derivative at the last residual makes of p (N, 4)."""
+    def breath_launches(self, p: Any, product: Any, free: Any, energy: Any) -> list[Launch]:
+        """Kernels that add to product (N, 4) what the second derivative at the last residual makes of p (N, 4); energy
+        (N, 4): p times that."""
         if not self.acts:
             return []
         return [
@@ -164,7 +165,7 @@ class PressureEnergy:
             ),
             launch(
                 "breath_add", self.sheet.vertices, island=self._island, breath=self._breath, push=self._push,
-                free=free, product=product,
+                free=free, p=p, product=product, energy=energy,
             ),
         ]  # fmt: skip
 

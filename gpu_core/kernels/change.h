@@ -8,6 +8,7 @@ KERNEL void change_partial(int element, const int *first OF(count + 1), const ve
                            const vec *displacement OF(cloth), const vec *coast OF(cloth), vec *partial OF(count))
 {
     float largest = 0.0f, sum = 0.0f, gained = 0.0f;
+    TOGETHER(8)
     for (int v = first[element]; v < first[element + 1]; ++v) {
         float square = dot(increment[v], increment[v]);
         vec gain = displacement[v] - coast[v];
@@ -24,6 +25,7 @@ KERNEL void change_total(int cloth, const int *start OF(count + 1), const int *v
                          const vec *partial OF(chunks), vec *size OF(count))
 {
     float largest = 0.0f, sum = 0.0f, gained = 0.0f;
+    TOGETHER(16)
     for (int k = start[cloth]; k < start[cloth + 1]; ++k) {
         largest = maximum(largest, partial[k].x);
         sum += partial[k].y;

@@ -7,6 +7,10 @@
 #define OF(length)
 
 #ifdef __CUDACC_RTC__
+// Before a loop: what so many rounds of it read is on its way before the first is done with. A thread that reads one number after
+// the other waits half a µs for each.
+#define TOGETHER(rounds) PRAGMA(unroll rounds)
+#define PRAGMA(text) _Pragma(#text)
 #define FUNCTION __device__ __forceinline__
 #define KERNEL __device__ __forceinline__
 // Of integers: the order of the updates does not change the result, so this stays deterministic.
@@ -19,6 +23,7 @@ FUNCTION int lowest_bit(int bits) { return __ffs(bits) - 1; }
 #else
 #include <math.h>
 #include <string.h>
+#define TOGETHER(rounds)
 #define FUNCTION static inline
 #define KERNEL static inline
 FUNCTION void atomic_minimum(int *address, int value)

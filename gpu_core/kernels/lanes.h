@@ -28,6 +28,7 @@ FUNCTION vec operator+(vec a, vec b) { return vec_of(a.all + b.all); }
 FUNCTION vec operator-(vec a, vec b) { return vec_of(a.all - b.all); }
 FUNCTION vec operator*(float s, vec a) { return vec_of(s * a.all); }
 FUNCTION vec product(vec a, vec b) { return vec_of(a.all * b.all); }
+FUNCTION float across(vec a) { return a.all[0] + a.all[1] + a.all[2]; }
 FUNCTION vec lower(vec a, vec b) { return vec_of(b.all < a.all ? b.all : a.all); }
 FUNCTION vec upper(vec a, vec b) { return vec_of(b.all > a.all ? b.all : a.all); }
 FUNCTION bool none_negative(vec a)
@@ -50,6 +51,7 @@ FUNCTION vec operator+(vec a, vec b) { return make_four(a.x + b.x, a.y + b.y, a.
 FUNCTION vec operator-(vec a, vec b) { return make_four(a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w); }
 FUNCTION vec operator*(float s, vec a) { return make_four(s * a.x, s * a.y, s * a.z, s * a.w); }
 FUNCTION vec product(vec a, vec b) { return make_four(a.x * b.x, a.y * b.y, a.z * b.z, a.w * b.w); }
+FUNCTION float across(vec a) { return a.x + a.y + a.z; }
 FUNCTION vec lower(vec a, vec b)
 {
     return make_four(minimum(a.x, b.x), minimum(a.y, b.y), minimum(a.z, b.z), minimum(a.w, b.w));

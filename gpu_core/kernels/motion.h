@@ -106,11 +106,13 @@ KERNEL void step_cut(int v, const vec *x OF(count), const vec *before OF(count),
     if (held[v] && cut != 0) ATOMIC_MAXIMUM(most + 2, 1);
 }
 
-// The ways of what is free from one full CCD to the next.
+// The ways of what is free from one full CCD to the next. along: times the way before, not yet added up, m².
 KERNEL void free_way(int v, const vec *before OF(count), const vec *reached OF(count), const int *held OF(count),
-                     vec *way OF(count))
+                     vec *way OF(count), vec *along OF(count))
 {
-    way[v] = held[v] ? make_vec(0.0f, 0.0f, 0.0f) : reached[v] - before[v];
+    vec now = held[v] ? make_vec(0.0f, 0.0f, 0.0f) : reached[v] - before[v];
+    along[v] = product(now, way[v]);
+    way[v] = now;
 }
 
 // last: the increment that was taken last. accepted: whether this one is.

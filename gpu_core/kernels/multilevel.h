@@ -59,6 +59,7 @@ KERNEL void aggregate_inverse(int a, const float *weight OF(count), const int *l
     vec zero = make_vec(0.0f, 0.0f, 0.0f);
     block b = {{zero, zero, zero}};
     add_identity(&b, weight[a]);
+    TOGETHER(8)
     for (int k = leaving_start[a]; k < leaving_start[a + 1]; ++k)
         for (int axis = 0; axis < 3; ++axis) b.row[axis] = b.row[axis] - columns[3 * leaving[k] + axis];
     vec six[2];
@@ -74,17 +75,20 @@ KERNEL void aggregate_restrict(int element, int first, const int *part_start OF(
 {
     int a = first + element;
     vec total = make_vec(0.0f, 0.0f, 0.0f);
+    TOGETHER(8)
     for (int k = part_start[a]; k < part_start[a + 1]; ++k) total = total + below[part[k]];
     sum[a] = total;
     correction[a] = symmetric_times(inverse + 2 * a, total);
 }
 
-// The preconditioned residual: the vertex's own block, and the corrections of all aggregates that it is in.
+// The preconditioned residual: the vertex's own block, and the corrections of all aggregates that it is in. energy: the
+// residual times that, not yet added up.
 KERNEL void precondition(int v, const vec *inverse OF(2 * count), const vec *left OF(count),
                          const int *aggregate OF(count), const int *parent OF(aggregates),
-                         const vec *correction OF(aggregates), vec *preconditioned OF(count))
+                         const vec *correction OF(aggregates), vec *preconditioned OF(count), vec *energy OF(count))
 {
     vec sum = symmetric_times(inverse + 2 * v, left[v]);
     for (int a = aggregate[v]; a >= 0; a = parent[a]) sum = sum + correction[a];
     preconditioned[v] = sum;
+    energy[v] = product(left[v], sum);
 }

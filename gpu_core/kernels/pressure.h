@@ -89,7 +89,8 @@ KERNEL void pressure_residual(int v, const vec *x OF(vertices), const int *islan
     added[v] += s.y * s.z * fabsf(factor[v]) * length(b);
 }
 
-// The gas's second derivative −∂p/∂V b⊗b, b = `push`, times a vector: sums over chunks, and what follows from them.
+// The gas's second derivative −∂p/∂V b⊗b, b = `push`, times a vector: sums over chunks, and what follows from them. energy:
+// as in curvature_times, now with that.
 KERNEL void breath_partial(int chunk, const int *chunk_start OF(count + 1), const int *member OF(vertices),
                            const vec *push OF(vertices), const vec *p OF(vertices), float *partial OF(count))
 {
@@ -105,7 +106,9 @@ KERNEL void breath_total(int i, const int *island_chunk OF(count + 1), const flo
     breath[i] = state[i].y * sum;
 }
 KERNEL void breath_add(int v, const int *island OF(count), const float *breath OF(islands), const vec *push OF(count),
-                       const float *free OF(count), vec *product OF(count))
+                       const float *free OF(count), const vec *p OF(count), vec *product OF(count), vec *energy OF(count))
 {
-    product[v] = product[v] + (free[v] * breath[island[v]]) * push[v];
+    vec sum = product[v] + (free[v] * breath[island[v]]) * push[v];
+    product[v] = sum;
+    energy[v] = ::product(p[v], sum);
 }

@@ -113,8 +113,9 @@ class Multilevel:
         )  # fmt: skip
         return [*launches, inverse]
 
-    def launches(self, inverse: Any, left: Any, preconditioned: Any) -> list[Launch]:
-        """Kernels of preconditioned (N, 4) ← M⁻¹ left; inverse: (2N, 4) of the vertices' own blocks."""
+    def launches(self, inverse: Any, left: Any, preconditioned: Any, energy: Any) -> list[Launch]:
+        """Kernels of preconditioned (N, 4) ← M⁻¹ left, and energy (N, 4) ← left times that; inverse: (2N, 4) of the
+        vertices' own blocks."""
         below, launches = left, []
         for first, last in pairwise(self._first):
             whole = launch(
@@ -125,7 +126,7 @@ class Multilevel:
             below = self._sum
         vertex = launch(
             "precondition", len(left), inverse=inverse, left=left, aggregate=self._aggregate, parent=self._parent,
-            correction=self._correction, preconditioned=preconditioned,
+            correction=self._correction, preconditioned=preconditioned, energy=energy,
         )  # fmt: skip
         return [*launches, vertex]
 

@@ -24,8 +24,7 @@ from ..scene.mesh import Edges, edge_sides, edges_of
 from .elastic import Solve, Take
 from .gradients import BATCH, GradientSolve
 from .multilevel import Multilevel, levels_of
-
-CHUNK = 256  #: vertices per partial sum of a dot product
+from .sums import DotProduct
 
 
 class NewtonStep:
@@ -69,8 +68,7 @@ class NewtonStep:
         self.residual, self.increment, self._left, self._preconditioned, self._direction, self._product = (
             xp.zeros((count, 4), xp.float32) for _ in range(6)
         )
-        self._chunks = -(-count // CHUNK)
-        self._partial = xp.zeros(self._chunks, xp.float32)
+        self._energy = DotProduct(backend, count)  #: of p·K p, and of what is left and its preconditioned
         self.scalar, self.accepted = xp.zeros(8, xp.float32), xp.zeros(1, xp.int32)  #: see `conjugate_gradient.h`
         #: by contacts, their generation, accuracy, and whether there is a pressure
         self._bound: dict[tuple[Contacts | None, int, float, bool], Solve] = {}
@@ -126,6 +124,7 @@ class NewtonStep:
         """Kernels that set K and its preconditioner up at x, and those of one iteration."""
         count, room = self.vertices, contacts.capacity if contacts else 0
         touching = ContactBlocks.of(contacts) if contacts else self._no_contacts
+        energy = self._energy.product
         spring = {"normal": touching.normal, "slide": touching.slide, "curvature": touching.curvature}
         pressed = {"corner": touching.corner, "barycentric": touching.barycentric, **spring}
         gathered = {"contact_start": touching.start, "contact_incident": touching.incident}
@@ -134,7 +133,7 @@ class NewtonStep:
             barycentric=touching.barycentric, **spring, inverse=self._inverse,
         )  # fmt: skip
         blocks = self._multilevel.block_launches(self._columns, {**gathered, **pressed} if contacts else None, count)
-        precondition = self._multilevel.launches(self._inverse, self._left, self._preconditioned)
+        precondition = self._multilevel.launches(self._inverse, self._left, self._preconditioned, energy)
         turn = launch(
             "next_direction", count, scalar=self.scalar, preconditioned=self._preconditioned, p=self._direction
         )
@@ -147,15 +146,20 @@ class NewtonStep:
                 "curvature_times", count, **self._rows, diagonal=self._diagonal, free=self.free, ends=self._ends,
                 **self._edges, columns=self._columns, **gathered, barycentric=touching.barycentric,
                 contact_force=touching.force, p=self._direction, product=self._product,
+                energy=energy,
             ),
-            *(self._pressure.breath_launches(self._direction, self._product, self.free) if self._pressure else ()),
-            *self._dot(self._direction, self._product, "step_length"),
+            *(
+                self._pressure.breath_launches(self._direction, self._product, self.free, energy)
+                if self._pressure
+                else ()
+            ),
+            *self._energy.used("step_length", scalar=self.scalar),
             launch(
                 "gradient_step", count, scalar=self.scalar, p=self._direction, product=self._product,
                 solution=self.increment, left=self._left,
             ),
             *precondition,
-            *self._dot(self._left, self._preconditioned, "direction_weight"),
+            *self._energy.used("direction_weight", scalar=self.scalar),
             turn,
         ]  # fmt: skip
         return [
@@ -170,19 +174,12 @@ class NewtonStep:
                 p=self._direction,
             ),
             *precondition,
-            *self._dot(
-                self._left, self._preconditioned, "gradient_energy", share=self.accuracy**2, growth=self._growth,
-                unlimited=int(unlimited), accepted=self.accepted,
+            *self._energy.used(
+                "gradient_energy", share=self.accuracy**2, growth=self._growth, unlimited=int(unlimited),
+                accepted=self.accepted, scalar=self.scalar,
             ),
             turn,
         ], iteration  # fmt: skip
-
-    def _dot(self, a: Any, b: Any, use: str, **options: Any) -> list[Launch]:
-        """a·b, and what the kernel `use` makes of it."""
-        return [
-            launch("dot_partial", self._chunks, a=a, b=b, vertices=self.vertices, chunk=CHUNK, partial=self._partial),
-            launch(use, 1, partial=self._partial, chunks=self._chunks, **options, scalar=self.scalar),
-        ]
 
 
 class ContactBlocks(NamedTuple):

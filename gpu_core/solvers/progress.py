@@ -10,8 +10,7 @@ import numpy as np
 
 from ..backend import Answer, launch
 from .iterate import Iterate
-
-CHUNK = 256  #: vertices per partial sum
+from .sums import DotProduct
 
 
 class Seen(NamedTuple):
@@ -33,17 +32,14 @@ class Progress:
         self._share = self._whole.copy()  #: (V, 1) of their ways that the iterations tried
         self._shortened = False
         self._most, self._nothing = (xp.zeros(4, xp.int32) for _ in range(2))
-        way, last = (xp.zeros((count, 4), xp.float32) for _ in range(2))
-        partial = xp.zeros(-(-count // CHUNK), xp.float32)
+        way, along = xp.zeros((count, 4), xp.float32), DotProduct(backend, count)
         ways = {"before": iterate.feasible, "reached": iterate.reached, "held": iterate.held}
         self._measure: Callable[[], None] = backend.sequence(
             [
                 launch("copy_number", 4, source=self._nothing, to=self._most),
                 launch("step_cut", count, x=iterate.x, share=self._share, **ways, most=self._most),
-                launch("free_way", count, **ways, way=way),
-                launch("dot_partial", len(partial), a=way, b=last, vertices=count, chunk=CHUNK, partial=partial),
-                launch("negative_total", 1, partial=partial, chunks=len(partial), negative=self._most[3:]),
-                launch("copy_vector", count, source=way, to=last),
+                launch("free_way", count, **ways, way=way, along=along.product),
+                *along.used("negative_total", negative=self._most[3:]),
                 launch("copy_vector", count, source=iterate.reached, to=iterate.feasible),
                 launch("copy_vector", count, source=iterate.x, to=iterate.predicted),
             ]

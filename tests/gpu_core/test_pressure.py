@@ -147,10 +147,11 @@ def test_newtons_matrix_has_the_gas_in_it():
     system = NewtonStep(cpu, assembly, 1e-5, 10, multilevel=False, growth=2.0)
     at, way = vectors(cloth.positions), vectors(cloth.positions * 1e-3)
     cpu.sequence(elastic.pressure.residual_launches(at, system))()
-    product = np.zeros_like(at)
-    cpu.sequence(elastic.pressure.breath_launches(way, product, np.ones(len(at), np.float32)))()
+    product, energy = np.zeros_like(at), np.zeros_like(at)
+    cpu.sequence(elastic.pressure.breath_launches(way, product, np.ones(len(at), np.float32), energy))()
     change = forces(cloth, 1.001 * cloth.positions) - forces(cloth, 0.999 * cloth.positions)
     assert product[:, :3] == pytest.approx(-0.5 * change, rel=0.01, abs=1e-7)
+    assert np.array_equal(energy, way * product)
 
 
 def test_a_free_balloon_keeps_its_momentum_and_spin_while_it_is_blown_up():

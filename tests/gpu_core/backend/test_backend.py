@@ -133,23 +133,21 @@ def test_an_array_that_is_too_short_is_refused_and_named(cpu):
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"x": None}, "missing"),
+        ({"product": None}, "missing"),
         ({"y": vectors(10)}, "unknown"),
         ({"vertices": 9.5}, "vertices must be a whole number"),
-        ({"vertices": 11}, "a needs 11 elements"),
-        ({"vertices": np.int32(11)}, "a needs 11 elements"),
+        ({"vertices": 11}, "product needs 11 elements"),
+        ({"vertices": np.int32(11)}, "product needs 11 elements"),
         ({"vertices": -3}, "no array can be vertices long"),
         ({"partial": np.zeros(1, np.float32)}, "partial needs 2 elements"),
     ],
 )
 def test_arguments_that_are_missing_unknown_or_unfit_are_refused(cpu, change, error):
-    given = {"a": vectors(10), "b": vectors(10), "vertices": 10, "chunk": 5, "chunks": 2}
-    arguments = {"a": given["a"], "b": given["b"], "vertices": 10, "chunk": 5, "partial": np.zeros(2, np.float32)}
-    arguments |= change
-    if "x" in change:
-        del arguments["x"], arguments["b"]
+    arguments = {"product": vectors(10), "vertices": 10, "chunk": 5, "partial": np.zeros(2, np.float32)} | change
+    if arguments["product"] is None:
+        del arguments["product"]
     with pytest.raises((TypeError, ValueError), match=error):
-        cpu.launch("dot_partial", 2, **arguments)
+        cpu.launch("product_partial", 2, **arguments)
 
 
 @pytest.mark.parametrize("count", [-1, 2.0, True])

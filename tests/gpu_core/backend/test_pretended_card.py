@@ -29,6 +29,7 @@ from taffeta.gpu_core.scene.fabrics import COTTON
 from taffeta.gpu_core.scene.scene import Settings
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.gpu_core.solvers.parameters import NdbParameters, paper, preset
+from taffeta.gpu_core.solvers.sums import DotProduct
 from taffeta.tests.gpu_core.backend.conftest import CARD
 from taffeta.tests.gpu_core.small_scene import (
     assert_frames_are_free_of_intersections,
@@ -107,12 +108,21 @@ def test_every_kernel_runs_on_the_card_and_gives_the_cpus_bits(cuda):
     rng = np.random.default_rng(1)
     pairs = {"feature": np.int32([[-1, 0], [2, 3]]), "corner": np.int32([[0, 1, 2, 3], [3, 2, 1, 0]])}
     x = rng.random((4, 4), np.float32)
+    assert np.array_equal(*(dot_product(backend, 257 * 256) for backend in (cuda, cpu)))
     found = [
         backend.host(distances(backend, {name: backend.array(value, np.int32) for name, value in pairs.items()}, x))
         for backend in (cuda, cpu)
     ]
     assert np.array_equal(*found)
     assert kernels_that_ran() == set(signatures.signatures())
+
+
+def dot_product(backend, count):
+    """Of vertices so many that they are added up in three stages: whether it is negative."""
+    product, answer = DotProduct(backend, count), backend.array([-1], np.int32)
+    product.product[:, :3] = -1.0
+    backend.run(product.used("negative_total", negative=answer))
+    return backend.host(answer)
 
 
 def distances(backend, pairs, x):

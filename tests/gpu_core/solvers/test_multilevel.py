@@ -110,12 +110,14 @@ def test_the_preconditioner_is_symmetric_and_positive(pins):
     item.solve.begin(lambda: item.system.scalar.copy(), 0, True)
     system, rng = item.system, np.random.default_rng(3)
     free = system.free[:, None] != 0
-    apply = cpu.sequence(system._multilevel.launches(system._inverse, system._left, system._preconditioned))
+    energy = np.zeros_like(system._left)
+    apply = cpu.sequence(system._multilevel.launches(system._inverse, system._left, system._preconditioned, energy))
     sides, images = [], []
     for _ in range(4):
         side = np.where(free, rng.normal(size=(len(free), 3)), 0.0)
         system._left[:, :3] = side
         apply()
+        assert np.array_equal(energy, system._left * system._preconditioned)
         sides.append(side.ravel())
         images.append(system._preconditioned[:, :3].astype(float).ravel())
     gram = np.array(sides) @ np.array(images).T
