@@ -15,7 +15,7 @@ KERNEL void product_partial(int element, const vec *product OF(vertices), int ve
 {
     int first = element * chunk, last = first + chunk < vertices ? first + chunk : vertices;
     float sum = 0.0f;
-    TOGETHER(16)
+    TOGETHER(8)
     for (int v = first; v < last; ++v) sum += across(product[v]);
     partial[element] = sum;
 }

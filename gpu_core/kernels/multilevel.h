@@ -2,7 +2,7 @@
 // A multilevel preconditioner of Newton's matrix: on each level, a vertex moves with all of its aggregate, and of the
 // matrix that this leaves only the 3×3 diagonal blocks are kept (Bramble, Pasciak, Xu 1990, with aggregates in place of
 // coarse meshes). Aggregates of all levels are numbered through, the finest first; the parts of those on the finest level
-// are vertices, of the others aggregates.
+// are vertices, of the others aggregates: of the level below, or, for all of the coarsest levels, of the one below them all.
 #pragma once
 #include "curvature.h"
 
@@ -75,7 +75,6 @@ KERNEL void aggregate_restrict(int element, int first, const int *part_start OF(
 {
     int a = first + element;
     vec total = make_vec(0.0f, 0.0f, 0.0f);
-    TOGETHER(8)
     for (int k = part_start[a]; k < part_start[a + 1]; ++k) total = total + below[part[k]];
     sum[a] = total;
     correction[a] = symmetric_times(inverse + 2 * a, total);

@@ -14,12 +14,13 @@ import numpy.typing as npt
 from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 
 from .arrays import Array, IntArray
 from .mesh import counted_edges, directed_edges
 
 NEAREST = 16  #: triangles by their middles, among which the nearest one is looked for
-LARGE = 4.0  #: times the median radius; larger triangles are looked at for every point
+LARGE = 4.0  #: times the median radius; larger triangles are looked at wherever they may be nearer than what is found
 AT_ONCE = 1 << 21  #: pairs of a point and a triangle
 WITHIN = 0.5  #: winding number beyond which a point is inside
 
@@ -51,6 +52,7 @@ class Body:
         self._large = np.flatnonzero(radius > LARGE * np.median(radius))
         self._small = np.flatnonzero(radius <= LARGE * np.median(radius))
         self._tree = cKDTree(middle[self._small])
+        self._large_ball = middle[self._large], radius[self._large]
 
     def nearest(self, points: Array) -> tuple[Array, Array]:
         """((P, 3) the nearest places of the surface to points (P, 3), (P, 3) the normals of their triangles)."""
@@ -61,16 +63,28 @@ class Body:
         """((P, 3) the nearest places of the surface to points (P, 3), (P,) their triangles)."""
         many = min(NEAREST, len(self._small))
         found = self._small[self._tree.query(points, many)[1].reshape(len(points), many)]
-        found = np.concatenate([found, np.tile(self._large, (len(points), 1))], axis=1)
         place, triangle = np.empty((len(points), 3)), np.empty(len(points), np.int64)
-        rows = max(1, AT_ONCE // found.shape[1])
+        rows = max(1, AT_ONCE // max(many, len(self._large)))
         for start in range(0, len(points), rows):
             part = slice(start, start + rows)
             every = nearest_of_triangles(points[part, None], self.corners[found[part]])
             best = np.linalg.norm(every - points[part, None], axis=2).argmin(axis=1)
             place[part] = np.take_along_axis(every, best[:, None, None], axis=1)[:, 0]
             triangle[part] = np.take_along_axis(found[part], best[:, None], axis=1)[:, 0]
+            self._see_large(points[part], place[part], triangle[part])
         return place, triangle
+
+    def _see_large(self, points: Array, place: Array, triangle: npt.NDArray[np.int64]) -> None:
+        """The same of the large triangles, where one of them is nearer: those whose ball around their middle is."""
+        middle, radius = self._large_ball
+        least = np.linalg.norm(place - points, axis=1)
+        of, which = np.nonzero(cdist(points, middle) - radius < least[:, None])
+        nearest = nearest_of_triangles(points[of], self.corners[self._large[which]])
+        away = np.linalg.norm(nearest - points[of], axis=1)
+        order = np.lexsort((which, away, of))
+        order = order[np.unique(of[order], return_index=True)[1]]  # of each point, the nearest one
+        order = order[away[order] < least[of[order]]]
+        place[of[order]], triangle[of[order]] = nearest[order], self._large[which[order]]
 
     def holds(self, points: Array) -> npt.NDArray[np.bool_]:
         """(P,) which of the points (P, 3) lie inside."""

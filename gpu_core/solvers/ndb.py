@@ -59,16 +59,17 @@ class Ndb:
         step: float,
         *,
         proximity: Proximity | None = None,
+        known: Assembly | None = None,
         cache: Path | None = None,
     ) -> None:
-        """step: h at time scale 1, s. proximity: of another solver of this scene, to be shared. cache: folder that
-        keeps subspaces. Raises SceneError."""
+        """step: h at time scale 1, s. proximity, known: of another solver of this scene, to be shared, and not to be found
+        anew. cache: folder that keeps subspaces. Raises SceneError."""
         settings, contact, elasticity = space.scene.settings, parameters.contact, parameters.elasticity
         self.space, self.backend, self.parameters = space, backend, parameters
         self.moment = self._first = moment = space.moment(space.begins)
         _require_matrix(space, parameters)
         self._step, step = step, step * moment.time_scale
-        self.assembly = assembly = assemble(moment.cloths, step, elasticity)
+        self.assembly = assembly = assemble(moment.cloths, step, elasticity, known)
         self.soft = _soft_pin(assembly, step)
         self.elastic = Elastic(
             backend, assembly, step, moment.gravity, elasticity, strain_excess=parameters.convergence.strain_excess,
@@ -260,7 +261,9 @@ class Ndb:
     def halved(self) -> Ndb:
         """By Newton's matrix: where a step fails, nothing is to be saved by reuse."""
         parameters = replace(self.parameters, system="newton")
-        return Ndb(self.space, self.backend, parameters, 0.5 * self._step, proximity=self.proximity)
+        return Ndb(
+            self.space, self.backend, parameters, 0.5 * self._step, proximity=self.proximity, known=self.assembly
+        )
 
     def initial_state(self, x: Any, velocity: Any) -> NdbState:
         xp, cloth = self.backend.xp, self.vertices.cloth

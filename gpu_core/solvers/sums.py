@@ -11,7 +11,8 @@ from typing import Any
 
 from ..backend import Backend, Launch, launch
 
-CHUNK = 256  #: numbers per partial sum, and most of those that one thread adds up in the end
+CHUNK = 32  #: numbers per partial sum; a card needs threads more than it minds another stage
+MOST = 256  #: of the numbers that the one thread adds up
 
 
 class DotProduct:
@@ -22,7 +23,7 @@ class DotProduct:
         partial = backend.xp.zeros(-(-count // CHUNK), backend.xp.float32)
         chunks = {"product": self.product, "vertices": count, "chunk": CHUNK}
         self._launches = [launch("product_partial", len(partial), **chunks, partial=partial)]
-        while len(partial) > CHUNK:
+        while len(partial) > MOST:
             sums = backend.xp.zeros(-(-len(partial) // CHUNK), backend.xp.float32)
             chunks = {"partial": partial, "chunks": len(partial), "chunk": CHUNK}
             self._launches.append(launch("partial_total", len(sums), **chunks, sum=sums))
