@@ -33,6 +33,7 @@ HEADERS = (
     "relaxation.h",
     "curvature.h",
     "multilevel.h",
+    "chunked.h",
     "conjugate_gradient.h",
     "change.h",
     "subspace.h",

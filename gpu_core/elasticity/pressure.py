@@ -152,9 +152,9 @@ class PressureEnergy:
         )  # fmt: skip
         return [*self._volume_launches(x), push]
 
-    def breath_launches(self, p: Any, product: Any, free: Any, energy: Any) -> list[Launch]:
-        """Kernels that add to product (N, 4) what the second derivative at the last residual makes of p (N, 4); energy
-        (N, 4): p times that."""
+    def breath_launches(self, p: Any, product: Any, free: Any, dot: Mapping[str, Any]) -> list[Launch]:
+        """Kernels that add to product (N, 4) what the second derivative at the last residual makes of p (N, 4); dot:
+        p times that (`DotProduct.product`)."""
         if not self.acts:
             return []
         return [
@@ -165,7 +165,7 @@ class PressureEnergy:
             ),
             launch(
                 "breath_add", self.sheet.vertices, island=self._island, breath=self._breath, push=self._push,
-                free=free, p=p, product=product, energy=energy,
+                free=free, p=p, product=product, **dot,
             ),
         ]  # fmt: skip
 

@@ -1,38 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Preconditioned conjugate gradients with every scalar on the device: the iterations never wait for the host.
-// Sums run in stages of fixed chunks, so every device adds in the same order. scalar: 0 r·z, 1 step length, 2 weight of
+// scalar: 0 r·z, 1 step length, 2 weight of
 // the last direction, 3 the r·z that is asked for, 4 one once it was reached: from then on iterations change nothing, so
 // the host may be late to stop them; 5 r·z at the start, 6 the checks until it was reached, 7 the r·z at the start from which
 // on a solve is not taken: the last one has made things worse.
 #pragma once
-#include "vector.h"
+#include "chunked.h"
 
 // Below this, in J, sums of squares leave float32's normal range: nothing is left to solve, and the iterations stand still.
 const float NOTHING = 1e-30f;
-
-// Of products of vectors that are not added up yet.
-KERNEL void product_partial(int element, const vec *product OF(vertices), int vertices, int chunk, float *partial OF(count))
-{
-    int first = element * chunk, last = first + chunk < vertices ? first + chunk : vertices;
-    float sum = 0.0f;
-    TOGETHER(8)
-    for (int v = first; v < last; ++v) sum += across(product[v]);
-    partial[element] = sum;
-}
-
-FUNCTION float total(const float *partial, int chunks)
-{
-    float sum = 0.0f;
-    TOGETHER(32)
-    for (int k = 0; k < chunks; ++k) sum += partial[k];
-    return sum;
-}
-
-KERNEL void partial_total(int element, const float *partial OF(chunks), int chunks, int chunk, float *sum OF(count))
-{
-    int first = element * chunk;
-    sum[element] = total(partial + first, first + chunk < chunks ? chunk : chunks - first);
-}
 
 // 1 where the sum is below 0.
 KERNEL void negative_total(int element, const float *partial OF(chunks), int chunks, int *negative OF(count))

@@ -3,6 +3,7 @@
 // eigenvalue cut to 0 (the isotropic ones in closed form: Smith, de Goes, Kim 2019), and its product with a vector.
 // Inertia, bending and soft pins are scalar rows and never change; the membrane is one 3×3 block an edge.
 #pragma once
+#include "chunked.h"
 #include "membrane.h"
 
 // Rows of a 3×3 matrix.
@@ -223,7 +224,7 @@ KERNEL void contact_curvature(int i, const int *live OF(1), const int *corner OF
                ((curvature[i].z - curvature[i].y) * slipping) * slide[i];
 }
 
-// product = K p; energy: p times that, not yet added up. start, column, value: bending between vertices without a common edge;
+// product = K p; product_at: p times that, not yet added up (chunked.h). start, column, value: bending between vertices without a common edge;
 // diagonal: inertia, soft pins, and what makes up for the neighbours' bending, which goes into differences; above, below: edges to
 // larger and to smaller vertices. Four sums, since a processor waits for each addition before the next to the same.
 KERNEL void curvature_times(int v, const int *start OF(count + 1), const int *column OF(entries),
@@ -233,7 +234,7 @@ KERNEL void curvature_times(int v, const int *start OF(count + 1), const int *co
                             const vec *columns OF(3 * edges), const int *contact_start OF(count + 1),
                             const int *contact_incident OF(incidences), const vec *barycentric OF(contacts),
                             const vec *contact_force OF(contacts), const vec *p OF(count), vec *product OF(count),
-                            vec *energy OF(count))
+                            vec *product_at OF(places), int stride)
 {
     vec zero = make_vec(0.0f, 0.0f, 0.0f), own = p[v], far = zero, forth = zero, back = zero, touched = zero;
     for (int k = start[v]; k < start[v + 1]; ++k) far = far + value[k] * p[column[k]];
@@ -255,5 +256,5 @@ KERNEL void curvature_times(int v, const int *start OF(count + 1), const int *co
     sum.w = 0.0f;
     sum = free[v] * sum;
     product[v] = sum;
-    energy[v] = ::product(own, sum);
+    product_at[place_in_chunks(v, stride)] = ::product(own, sum);
 }

@@ -2,7 +2,7 @@
 // A multilevel preconditioner of Newton's matrix: on each level, a vertex moves with all of its aggregate, and of the
 // matrix that this leaves only the 3×3 diagonal blocks are kept (Bramble, Pasciak, Xu 1990, with aggregates in place of
 // coarse meshes). Aggregates of all levels are numbered through, the finest first; the parts of those on the finest level
-// are vertices, of the others aggregates: of the level below, or, for all of the coarsest levels, of the one below them all.
+// are vertices, of the others aggregates.
 #pragma once
 #include "curvature.h"
 
@@ -80,14 +80,15 @@ KERNEL void aggregate_restrict(int element, int first, const int *part_start OF(
     correction[a] = symmetric_times(inverse + 2 * a, total);
 }
 
-// The preconditioned residual: the vertex's own block, and the corrections of all aggregates that it is in. energy: the
-// residual times that, not yet added up.
+// The preconditioned residual: the vertex's own block, and the corrections of all aggregates that it is in. product_at:
+// the residual times that, not yet added up (chunked.h).
 KERNEL void precondition(int v, const vec *inverse OF(2 * count), const vec *left OF(count),
                          const int *aggregate OF(count), const int *parent OF(aggregates),
-                         const vec *correction OF(aggregates), vec *preconditioned OF(count), vec *energy OF(count))
+                         const vec *correction OF(aggregates), vec *preconditioned OF(count), vec *product_at OF(places),
+                         int stride)
 {
     vec sum = symmetric_times(inverse + 2 * v, left[v]);
     for (int a = aggregate[v]; a >= 0; a = parent[a]) sum = sum + correction[a];
     preconditioned[v] = sum;
-    energy[v] = product(left[v], sum);
+    product_at[place_in_chunks(v, stride)] = product(left[v], sum);
 }

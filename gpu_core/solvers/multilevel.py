@@ -8,7 +8,7 @@ the aggregates depend on the rest shape only, their 3×3 blocks B on x.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -22,8 +22,6 @@ from ..scene.mesh import incidence
 from ..subspace.aggregation import hierarchy
 
 Integers = npt.NDArray[np.int32]
-
-TOP = 128  #: aggregates of a level, from which on all coarser ones are summed at once: a launch costs more than that
 
 
 class Multilevel:
@@ -45,16 +43,13 @@ class Multilevel:
         sizes = [int(number.max()) + 1 for number in levels]
         self._first = np.concatenate([[0], np.cumsum(sizes)]).astype(int).tolist()
         self.aggregates = self._first[-1]
-        base = next((k for k, size in enumerate(sizes) if size <= TOP), len(sizes))
-        self._cuts = sorted({*self._first[: base + 2], self.aggregates})  #: where a launch ends and the next begins
         of_vertex, parent = _numbered(levels, self._first, np.flatnonzero(free), len(free))
         parts, leaving = [], []
-        member = above = of_vertex  # the aggregate of each vertex, and of each part
-        number = 0  # of the first part
+        member = of_vertex
         for k, (first, last) in enumerate(pairwise(self._first)):
-            start, order = _rows(above, first, last)
-            parts.append((start, number + order))
-            above, number = (parent[first:last], first) if k <= base else (parent[above], number)
+            below = of_vertex if k == 0 else parent[self._first[k - 1] : first]
+            start, order = _rows(below, first, last)
+            parts.append((start, order + (0 if k == 0 else self._first[k - 1])))
             outwards = np.flatnonzero(member[edges[:, 0]] != member[edges[:, 1]])
             start, order = _rows(member[edges[outwards]].ravel(), first, last)
             leaving.append((start, outwards[order // 2]))
@@ -108,7 +103,7 @@ class Multilevel:
             launches.append(finest)
             launches += [
                 launch("coarser_contact", last - first, first=first, **self._parts, contact=self._contact)
-                for first, last in pairwise(self._cuts[1:])
+                for first, last in zip(self._first[1:-1], self._first[2:], strict=True)
             ]
         else:
             launches.append(launch("clear_vector", len(self._contact), to=self._contact))
@@ -118,11 +113,11 @@ class Multilevel:
         )  # fmt: skip
         return [*launches, inverse]
 
-    def launches(self, inverse: Any, left: Any, preconditioned: Any, energy: Any) -> list[Launch]:
-        """Kernels of preconditioned (N, 4) ← M⁻¹ left, and energy (N, 4) ← left times that; inverse: (2N, 4) of the
+    def launches(self, inverse: Any, left: Any, preconditioned: Any, product: Mapping[str, Any]) -> list[Launch]:
+        """Kernels of preconditioned (N, 4) ← M⁻¹ left, and their product (`DotProduct`); inverse: (2N, 4) of the
         vertices' own blocks."""
         below, launches = left, []
-        for first, last in pairwise(self._cuts):
+        for first, last in pairwise(self._first):
             whole = launch(
                 "aggregate_restrict", last - first, first=first, **self._parts, below=below, inverse=self._inverse,
                 sum=self._sum, correction=self._correction,
@@ -131,7 +126,7 @@ class Multilevel:
             below = self._sum
         vertex = launch(
             "precondition", len(left), inverse=inverse, left=left, aggregate=self._aggregate, parent=self._parent,
-            correction=self._correction, preconditioned=preconditioned, energy=energy,
+            correction=self._correction, preconditioned=preconditioned, **product,
         )  # fmt: skip
         return [*launches, vertex]
 

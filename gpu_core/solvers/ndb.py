@@ -62,8 +62,8 @@ class Ndb:
         known: Assembly | None = None,
         cache: Path | None = None,
     ) -> None:
-        """step: h at time scale 1, s. proximity, known: of another solver of this scene, to be shared, and not to be found
-        anew. cache: folder that keeps subspaces. Raises SceneError."""
+        """step: h at time scale 1, s. proximity: of another solver of this scene, to be shared. known: what another one
+        assembled. cache: folder that keeps subspaces. Raises SceneError."""
         settings, contact, elasticity = space.scene.settings, parameters.contact, parameters.elasticity
         self.space, self.backend, self.parameters = space, backend, parameters
         self.moment = self._first = moment = space.moment(space.begins)

@@ -68,7 +68,7 @@ class NewtonStep:
         self.residual, self.increment, self._left, self._preconditioned, self._direction, self._product = (
             xp.zeros((count, 4), xp.float32) for _ in range(6)
         )
-        self._energy = DotProduct(backend, count)  #: of p·K p, and of what is left and its preconditioned
+        self._dot = DotProduct(backend, count)  #: of p·K p, and of what is left and its preconditioned
         self.scalar, self.accepted = xp.zeros(8, xp.float32), xp.zeros(1, xp.int32)  #: see `conjugate_gradient.h`
         #: by contacts, their generation, accuracy, and whether there is a pressure
         self._bound: dict[tuple[Contacts | None, int, float, bool], Solve] = {}
@@ -124,7 +124,7 @@ class NewtonStep:
         """Kernels that set K and its preconditioner up at x, and those of one iteration."""
         count, room = self.vertices, contacts.capacity if contacts else 0
         touching = ContactBlocks.of(contacts) if contacts else self._no_contacts
-        energy = self._energy.product
+        dot = self._dot.product
         spring = {"normal": touching.normal, "slide": touching.slide, "curvature": touching.curvature}
         pressed = {"corner": touching.corner, "barycentric": touching.barycentric, **spring}
         gathered = {"contact_start": touching.start, "contact_incident": touching.incident}
@@ -133,7 +133,7 @@ class NewtonStep:
             barycentric=touching.barycentric, **spring, inverse=self._inverse,
         )  # fmt: skip
         blocks = self._multilevel.block_launches(self._columns, {**gathered, **pressed} if contacts else None, count)
-        precondition = self._multilevel.launches(self._inverse, self._left, self._preconditioned, energy)
+        precondition = self._multilevel.launches(self._inverse, self._left, self._preconditioned, dot)
         turn = launch(
             "next_direction", count, scalar=self.scalar, preconditioned=self._preconditioned, p=self._direction
         )
@@ -146,20 +146,20 @@ class NewtonStep:
                 "curvature_times", count, **self._rows, diagonal=self._diagonal, free=self.free, ends=self._ends,
                 **self._edges, columns=self._columns, **gathered, barycentric=touching.barycentric,
                 contact_force=touching.force, p=self._direction, product=self._product,
-                energy=energy,
+                **dot,
             ),
             *(
-                self._pressure.breath_launches(self._direction, self._product, self.free, energy)
+                self._pressure.breath_launches(self._direction, self._product, self.free, dot)
                 if self._pressure
                 else ()
             ),
-            *self._energy.used("step_length", scalar=self.scalar),
+            *self._dot.used("step_length", scalar=self.scalar),
             launch(
                 "gradient_step", count, scalar=self.scalar, p=self._direction, product=self._product,
                 solution=self.increment, left=self._left,
             ),
             *precondition,
-            *self._energy.used("direction_weight", scalar=self.scalar),
+            *self._dot.used("direction_weight", scalar=self.scalar),
             turn,
         ]  # fmt: skip
         return [
@@ -174,7 +174,7 @@ class NewtonStep:
                 p=self._direction,
             ),
             *precondition,
-            *self._energy.used(
+            *self._dot.used(
                 "gradient_energy", share=self.accuracy**2, growth=self._growth, unlimited=int(unlimited),
                 accepted=self.accepted, scalar=self.scalar,
             ),

@@ -38,7 +38,7 @@ class Progress:
             [
                 launch("copy_number", 4, source=self._nothing, to=self._most),
                 launch("step_cut", count, x=iterate.x, share=self._share, **ways, most=self._most),
-                launch("free_way", count, **ways, way=way, along=along.product),
+                launch("free_way", count, **ways, way=way, **along.product),
                 *along.used("negative_total", negative=self._most[3:]),
                 launch("copy_vector", count, source=iterate.reached, to=iterate.feasible),
                 launch("copy_vector", count, source=iterate.x, to=iterate.predicted),

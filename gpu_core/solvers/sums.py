@@ -11,22 +11,29 @@ from typing import Any
 
 from ..backend import Backend, Launch, launch
 
-CHUNK = 32  #: numbers per partial sum; a card needs threads more than it minds another stage
-MOST = 256  #: of the numbers that the one thread adds up
+CHUNK = 256  #: numbers per partial sum, as in `chunked.h`, and most of those that one thread adds up in the end
 
 
 class DotProduct:
-    """Σ of a·b over `count` vertices. product: (count, 4) a's numbers times b's, which others fill in."""
+    """Σ of a·b over `count` vertices.
+
+    A processor adds a chunk up from one end of the memory to the other. On a card the threads of neighbouring chunks
+    read together, and what they read at once has to lie side by side: there it is the first of each chunk, then the
+    second of each, and so on.
+    """
 
     def __init__(self, backend: Backend, count: int) -> None:
-        self.product = backend.xp.zeros((count, 4), backend.xp.float32)
-        partial = backend.xp.zeros(-(-count // CHUNK), backend.xp.float32)
-        chunks = {"product": self.product, "vertices": count, "chunk": CHUNK}
-        self._launches = [launch("product_partial", len(partial), **chunks, partial=partial)]
-        while len(partial) > MOST:
+        chunks = -(-count // CHUNK)
+        #: where others put a's numbers times b's, one vector a vertex; as kernels have it
+        self.product: dict[str, Any] = {
+            "product_at": backend.xp.zeros((CHUNK * chunks, 4), backend.xp.float32),
+            "stride": chunks if backend.asynchronous else 1,
+        }
+        partial = backend.xp.zeros(chunks, backend.xp.float32)
+        self._launches = [launch("product_partial", chunks, **self.product, vertices=count, partial=partial)]
+        while len(partial) > CHUNK:
             sums = backend.xp.zeros(-(-len(partial) // CHUNK), backend.xp.float32)
-            chunks = {"partial": partial, "chunks": len(partial), "chunk": CHUNK}
-            self._launches.append(launch("partial_total", len(sums), **chunks, sum=sums))
+            self._launches.append(launch("partial_total", len(sums), partial=partial, chunks=len(partial), sum=sums))
             partial = sums
         self._partial = partial
 

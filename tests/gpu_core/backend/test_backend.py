@@ -133,21 +133,21 @@ def test_an_array_that_is_too_short_is_refused_and_named(cpu):
 @pytest.mark.parametrize(
     ("change", "error"),
     [
-        ({"product": None}, "missing"),
+        ({"partial": None}, "missing"),
         ({"y": vectors(10)}, "unknown"),
-        ({"vertices": 9.5}, "vertices must be a whole number"),
-        ({"vertices": 11}, "product needs 11 elements"),
-        ({"vertices": np.int32(11)}, "product needs 11 elements"),
-        ({"vertices": -3}, "no array can be vertices long"),
-        ({"partial": np.zeros(1, np.float32)}, "partial needs 2 elements"),
+        ({"chunks": 9.5}, "chunks must be a whole number"),
+        ({"chunks": 11}, "partial needs 11 elements"),
+        ({"chunks": np.int32(11)}, "partial needs 11 elements"),
+        ({"chunks": -3}, "no array can be chunks long"),
+        ({"sum": np.zeros(1, np.float32)}, "sum needs 2 elements"),
     ],
 )
 def test_arguments_that_are_missing_unknown_or_unfit_are_refused(cpu, change, error):
-    arguments = {"product": vectors(10), "vertices": 10, "chunk": 5, "partial": np.zeros(2, np.float32)} | change
-    if arguments["product"] is None:
-        del arguments["product"]
+    arguments = {"partial": np.zeros(10, np.float32), "chunks": 10, "sum": np.zeros(2, np.float32)} | change
+    if arguments["partial"] is None:
+        del arguments["partial"]
     with pytest.raises((TypeError, ValueError), match=error):
-        cpu.launch("product_partial", 2, **arguments)
+        cpu.launch("partial_total", 2, **arguments)
 
 
 @pytest.mark.parametrize("count", [-1, 2.0, True])

@@ -120,7 +120,7 @@ def test_every_kernel_runs_on_the_card_and_gives_the_cpus_bits(cuda):
 def dot_product(backend, count):
     """Of vertices so many that they are added up in three stages: whether it is negative."""
     product, answer = DotProduct(backend, count), backend.array([-1], np.int32)
-    product.product[:, :3] = -1.0
+    product.product["product_at"][:, :3] = -1.0
     backend.run(product.used("negative_total", negative=answer))
     return backend.host(answer)
 

@@ -16,6 +16,7 @@ from taffeta.gpu_core.scene.scene import Cloth, Material, Pins
 from taffeta.gpu_core.solvers.elastic import Elastic
 from taffeta.gpu_core.solvers.multilevel import levels_of
 from taffeta.gpu_core.solvers.newton import NewtonStep
+from taffeta.gpu_core.solvers.sums import DotProduct
 from taffeta.gpu_core.subspace.aggregation import aggregates
 from taffeta.tests.gpu_core.small_scene import sheet
 
@@ -110,14 +111,14 @@ def test_the_preconditioner_is_symmetric_and_positive(pins):
     item.solve.begin(lambda: item.system.scalar.copy(), 0, True)
     system, rng = item.system, np.random.default_rng(3)
     free = system.free[:, None] != 0
-    energy = np.zeros_like(system._left)
-    apply = cpu.sequence(system._multilevel.launches(system._inverse, system._left, system._preconditioned, energy))
+    dot = DotProduct(cpu, len(free)).product
+    apply = cpu.sequence(system._multilevel.launches(system._inverse, system._left, system._preconditioned, dot))
     sides, images = [], []
     for _ in range(4):
         side = np.where(free, rng.normal(size=(len(free), 3)), 0.0)
         system._left[:, :3] = side
         apply()
-        assert np.array_equal(energy, system._left * system._preconditioned)
+        assert np.array_equal(dot["product_at"][: len(free)], system._left * system._preconditioned)
         sides.append(side.ravel())
         images.append(system._preconditioned[:, :3].astype(float).ravel())
     gram = np.array(sides) @ np.array(images).T
