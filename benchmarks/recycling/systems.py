@@ -11,6 +11,7 @@ import scipy.sparse as sparse
 
 from ...gpu_core.contact.barrier import Contacts
 from ...gpu_core.solvers.newton import NewtonStep
+from ...gpu_core.solvers.sums import DotProduct
 from ...gpu_core.subspace.aggregation import hierarchy
 from ..claims.linear import GlobalSolve
 from .krylov import Array, Operator, System
@@ -22,7 +23,8 @@ def of_newton(newton: NewtonStep, contacts: Contacts | None) -> System:
     """At the matrix that the last `begin` has set up."""
     backend, count = newton.backend, newton.vertices
     times = backend.sequence(newton._launches(contacts)[1][:2])
-    whole = backend.sequence(newton._multilevel.launches(newton._inverse, newton._left, newton._preconditioned))
+    dot, levels = DotProduct(backend, count).product, newton._multilevel
+    whole = backend.sequence(levels.launches(newton._inverse, newton._left, newton._preconditioned, dot))
     free = np.asarray(newton.free, np.float64)[:, None]
     blocks = np.asarray(newton._inverse, np.float64).reshape(count, 8)[:, SYMMETRIC]
 
