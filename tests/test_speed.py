@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from taffeta.benchmarks.speed import floor, page, results, scaling, table1
+from taffeta.benchmarks.speed import floor, kernels, page, results, scaling, table1
 from taffeta.benchmarks.speed.clock import NAMES, STAGES, Clock, watched
 from taffeta.benchmarks.speed.scenes import SCENES, built
 from taffeta.benchmarks.speed.traffic import CountingBackend
@@ -75,6 +75,17 @@ def test_the_counting_kernels_compute_the_same_motion(counting):
             simulator.advance_frame()
         found.append(simulator.positions()[0])
     assert np.abs(found[0] - found[1]).max() < 1e-4  # m; the compiler joins products and sums in one of them
+
+
+def test_every_kernel_of_a_frame_is_timed_and_the_backend_is_itself_again():
+    backend = CpuBackend(threads=1)
+    found = kernels.kernels(backend, VERTICES, 4)
+    assert found == sorted(found, key=lambda kernel: -kernel.milliseconds)
+    assert min(kernel.milliseconds for kernel in found) > 0.0
+    times, turn = ({k.kernel: k for k in found}[name] for name in ("curvature_times", "next_direction"))
+    assert times.elements == turn.elements == len(built("drape", VERTICES, 4).cloths[0].positions)
+    assert turn.launches > times.launches > 0.0  # once more, at the start of a solve
+    assert not {"sequence", "run"} & set(vars(backend))
 
 
 def test_the_floor_of_a_step_is_that_of_its_parts():

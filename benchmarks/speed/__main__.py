@@ -5,6 +5,7 @@
 
 table     Table 1's columns for --scene (default: all) at --vertices, frames --first to --frames
 floor     bytes, operations and time of an iteration and of a contact pass, at --vertices (default: 40 000, 340 000)
+kernels   time of each kernel in the drape's last frame, at --vertices (default: 40 000)
 scaling   a step of the drape and its memory at 2500 to 640 000 vertices (or --vertices ...)
 threads   the same frames at 40 000 vertices (or --vertices ...) on 1, 2, 4, … and all threads of the CPU
 million   a million vertices in 16 GiB of address space
@@ -27,7 +28,7 @@ from typing import Any
 
 from ...gpu_core.backend import Backend, BackendError, select
 from ...gpu_core.simulator import SolverError
-from . import floor, host, machine, page, results, scaling, setup, table1
+from . import floor, host, kernels, machine, page, results, scaling, setup, table1
 from .scenes import SCENES, built
 
 Rows = list[dict[str, Any]]
@@ -56,6 +57,15 @@ def _floor(options: argparse.Namespace, backend: Backend) -> Rows:
                 print(" | ".join(page.floor_cells(rows[-1])), flush=True)
         except SolverError as error:
             print(f"{vertices} vertices: the rest was not measured, {error}")
+    return rows
+
+
+def _kernels(options: argparse.Namespace, backend: Backend) -> Rows:
+    rows = []
+    for vertices in options.vertices or [40_000]:
+        rows += [asdict(kernel) for kernel in kernels.kernels(backend, vertices, options.frames)]
+    for row in rows:
+        print(" | ".join(kernels.cells(row)), flush=True)
     return rows
 
 
@@ -122,6 +132,7 @@ def _host(options: argparse.Namespace, backend: Backend) -> Rows:
 PARTS: dict[str, tuple[Callable[[argparse.Namespace, Backend], Rows], tuple[str, ...]]] = {
     "table": (_table, ("scene", "preset", "vertices")),
     "floor": (_floor, ("vertices", "part")),
+    "kernels": (_kernels, ("vertices", "kernel")),
     "scaling": (_scaling, ("vertices",)),
     "threads": (_threads, ("vertices", "threads")),
     "million": (_million, ("vertices",)),

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from . import host, results, scaling, table1
+from . import host, kernels, results, scaling, table1
 
 PAGE = results.ROOT / "docs" / "theory" / "performance.md"
 BLOCK = re.compile(r"(<!-- table (\w+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -48,15 +48,13 @@ def _tables(name: str, machines: Sequence[dict[str, Any]], tables: Tables) -> st
         for machine in machines
         if (rows := machine["parts"].get(name))
     ]
-    if name in ON_CUDA and not any("NVIDIA" in machine["machine"] for machine in machines):
+    if name in ON_CUDA and not any("NVIDIA" in m["machine"] and m["parts"].get(name) for m in machines):
         parts.append(UNMEASURED)
     return "\n" + "\n".join(parts or ["Not measured yet.\n"]) + "\n"
 
 
 ON_CUDA = ("table", "floor")
-UNMEASURED = (
-    "CUDA: not measured, no GPU was available. `python -m taffeta.benchmarks.speed table floor --backend cuda --save`\n"
-)
+UNMEASURED = "CUDA: not measured. `python -m taffeta.benchmarks.speed table floor --backend cuda --save`\n"
 
 
 def _measured(rows: Iterable[Row]) -> str:
@@ -173,6 +171,16 @@ def _start(rows: Sequence[Row]) -> str:
     return markdown(("vertices", "frame 1 (start pose), s", "frame 2 (first simulated), s"), lines)
 
 
+def _kernels(rows: Sequence[Row]) -> str:
+    parts = []
+    for vertices in sorted({row["vertices"] for row in rows}):
+        own = sorted((r for r in rows if r["vertices"] == vertices), key=lambda row: -row["milliseconds"])
+        whole, launches = (sum(row[key] for row in own) for key in ("milliseconds", "launches"))
+        parts.append(markdown(kernels.COLUMNS, map(kernels.cells, own[: kernels.SHOWN])))
+        parts.append(f"\nAll {len(own)}: {whole:.1f} ms a step in {launches:.0f} launches.\n")
+    return "\n".join(parts)
+
+
 def _host(rows: Sequence[Row]) -> str:
     head = ("stage", "array operations", "launches", "graph launches", "graphs built", "waits", "uploads", "copies")
     return markdown(head, [host.cells(row) for row in rows])
@@ -232,6 +240,7 @@ TABLES: Tables = {
     "million": _million,
     "modes": _modes,
     "start": _start,
+    "kernels": _kernels,
     "host": _host,
     "newton": _newton,
 }

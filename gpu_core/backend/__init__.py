@@ -37,9 +37,9 @@ class Backend(Protocol):
     def selected(self, flags: Any) -> Any: ...
 
 
-#: Vertices from which on a card is faster, by the model in docs/performance.md: below, what its host side costs in a
-#: step is more than the CPU's work.
-CARD_WINS = 2000
+#: Vertices from which on a card is faster (docs/theory/performance.md): below, a step on it takes as long however small
+#: the cloth, and a processor with eight cores less.
+CARD_WINS = 5000
 
 
 def select(name: str = "auto", vertices: int = CARD_WINS) -> Backend:

@@ -11,7 +11,6 @@ import gc
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,84 +18,26 @@ import pytest
 
 from taffeta.addon.device import libraries
 from taffeta.addon.device.answer import Exit
-from taffeta.benchmarks.balloon import pinched_balloon
+from taffeta.benchmarks.speed.kernels import kernels
 from taffeta.gpu_core.backend import BackendError, describe, select, signatures, trust
 from taffeta.gpu_core.bake.process import BakeProcess
 from taffeta.gpu_core.files.cache import frames_path
 from taffeta.gpu_core.files.job import save
 from taffeta.gpu_core.live.live import Live
-from taffeta.gpu_core.scene.fabrics import COTTON
-from taffeta.gpu_core.scene.scene import Settings
 from taffeta.gpu_core.simulator import Simulator
-from taffeta.gpu_core.solvers.parameters import NdbParameters, paper, preset
 from taffeta.gpu_core.solvers.sums import DotProduct
 from taffeta.tests.gpu_core.backend.conftest import CARD
+from taffeta.tests.gpu_core.backend.small_bakes import SCENES, bake
 from taffeta.tests.gpu_core.small_scene import (
     assert_frames_are_free_of_intersections,
-    every_field,
-    full_scene,
-    painted,
-    pocket,
-    sewn_tube,
     small_scene,
 )
-from taffeta.tests.gpu_core.swinging import swinging
 
 
 def kernels_that_ran() -> set[str]:
     from cupy import _card
 
     return {name.removeprefix("launch_") for name in _card.kernels}
-
-
-def bake(backend, scene, frames, parameters=None):
-    """All that a simulation says of `frames` frames: positions, and what each report counts."""
-    simulator = Simulator(scene, backend, parameters)
-    reports = [replace(simulator.advance_frame(), seconds=0.0) for _ in range(frames)]
-    return np.concatenate(simulator.positions()), reports
-
-
-def of_solver(scene, solver):
-    return replace(scene, settings=replace(scene.settings, solver=solver))
-
-
-def of_cotton(scene):
-    return replace(scene, cloths=tuple(replace(cloth, material=COTTON.material) for cloth in scene.cloths))
-
-
-def of_changing_cloth(scene):
-    """All is painted; stiffness, friction and thickness change, bending and the yarns' friction come from nothing."""
-    keys = {name: np.array([value] * 2 + [2.0 * value]) for name, value in (("shear", 5.0), ("friction_max", 0.5))} | {
-        "bend": np.array([0.0, 0.0, 2e-4]),
-        "bend_friction": np.array([0.0, 0.0, 2e-3]),
-        "thickness": np.array([2e-3, 3e-3]),
-    }
-    (cloth,) = scene.cloths
-    bare = replace(cloth.material, bend=0.0, bend_friction=0.0)
-    paint = {name: entry for name, entry in painted(cloth).painted.items() if not name.startswith("bend")}
-    cloth = replace(cloth, material=bare, painted=paint, keys=keys)
-    return replace(scene, cloths=(cloth,), keys={"time_scale": np.array([1.0, 1.0, 0.7])})
-
-
-CHOICES = NdbParameters()
-CONSTANT = CHOICES.replaced(system="constant")
-SCENES = {
-    "drape": (small_scene(8, 12), 7, None),
-    "cotton that rubs": (of_cotton(small_scene(4, 8)), 3, None),
-    "all there is": (full_scene(), 2, None),
-    "every field": (replace(small_scene(3, 5), fields=every_field()), 2, None),
-    "a balloon": (pinched_balloon(60), 3, None),
-    "painted and keyed": (of_changing_cloth(swinging(5)), 4, None),
-    "as the paper prints it": (small_scene(5, 8), 3, paper()),
-    "constant matrix": (small_scene(8, 10), 3, CONSTANT),
-    "constant matrix, Jacobi": (small_scene(8, 8), 3, CONSTANT.replaced(relaxation="jacobi")),
-    "constant matrix, damped": (swinging(3), 1, CONSTANT),
-    "subspace, then Newton": (small_scene(8, 10), 5, preset("subspace")),
-    "a tube that is sewn": (replace(sewn_tube(4, 16), settings=Settings(frame_end=16, step_rate=96.0)), 15, None),
-    "three faces at an edge": (pocket(7, 3), 2, None),
-    "no multilevel": (small_scene(8, 8), 3, CHOICES.replaced(multilevel=False)),
-    "PD with IPC": (of_solver(small_scene(4, 6), "pd_ipc"), 2, None),
-}
 
 
 def test_every_kernel_runs_on_the_card_and_gives_the_cpus_bits(cuda):
@@ -129,6 +70,14 @@ def distances(backend, pairs, x):
     distance = backend.array(np.zeros(2))
     backend.launch("pair_distance", 2, **pairs, x=backend.array(x), distance=distance)
     return distance
+
+
+def test_the_time_of_each_kernel_can_be_taken_on_the_card(cuda):
+    """A pretended one takes 1 ms for each."""
+    found = kernels(cuda, 200, 4)
+    assert all(kernel.milliseconds == pytest.approx(kernel.launches) for kernel in found)
+    assert {"curvature_times", "candidates", "product_partial"} <= {kernel.kernel for kernel in found}
+    assert not {"sequence", "run"} & set(vars(cuda))
 
 
 def test_the_order_of_the_threads_changes_no_bit(cuda, monkeypatch):
