@@ -163,6 +163,7 @@ class Simulator:
         report.contacts = self._done.contacts
         report.detections = proximity.detections - detections
         self._measure(report)
+        self.backend.tidy()
         report.seconds = time.perf_counter() - began
         return report
 

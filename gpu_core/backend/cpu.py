@@ -105,6 +105,9 @@ class CpuBackend:
         """The indices of the int32 flags that are 1, ascending."""
         return np.flatnonzero(flags).astype(np.int32)
 
+    def tidy(self) -> None:
+        """Between two frames. What nobody uses is the system's already."""
+
 
 def _slots(item: Launch) -> Any:
     signature, arguments = checked(item)

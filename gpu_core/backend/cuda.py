@@ -18,6 +18,7 @@ from .launches import Launch, checked
 from .signatures import cuda_source, signatures
 
 UNREAD = 1  #: answers of a look
+SPARE = 1 << 30  #: bytes that CuPy's pool may keep for later, however little is in use
 BLOCK = 128  #: threads a block: enough warps to hide latency, few enough for kernels with many registers
 #: Without contraction to fma, kernels give the CPU's bits (docs/theory/float32.md).
 OPTIONS = ("--std=c++17", "-default-device", "-fmad=false")
@@ -188,6 +189,14 @@ class CudaBackend:
         found = self.xp.empty(int(ends[-1]) if len(ends) else 0, self.xp.int32)
         self.launch("place_flagged", len(flags), flag=flags, end=ends, found=found)
         return found
+
+    def tidy(self) -> None:
+        """Between two frames: give the card's memory back to Blender and its renderer, where the pool keeps more than
+        is in use. It keeps what is freed in the sizes that it had, and lists have another one in each step: 29 GB in
+        nine frames of 268 000 vertices."""
+        pool = self.xp.get_default_memory_pool()
+        if pool.free_bytes() > max(SPARE, pool.used_bytes()):
+            pool.free_all_blocks()
 
 
 class _Replay:

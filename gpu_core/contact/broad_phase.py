@@ -205,8 +205,13 @@ class BroadPhase:
 
     def _collect(self, pairs: Any) -> list[Part]:
         """The candidates of these pairs of patches (P, 2), culled part by part: most of them never are in memory."""
-        parts = [self.cull(self._listed(pairs[k : k + CHUNK])) for k in range(0, max(len(pairs), 1), CHUNK)]
-        self._within_index(sum(len(kept) for _, kept in parts))
+        if len(pairs) <= CHUNK:
+            return [self.cull(self._listed(pairs))]
+        parts = []
+        for k in range(0, len(pairs), CHUNK):
+            found = joined(self.backend, [self.cull(self._listed(pairs[k : k + CHUNK]))])
+            parts.append((found, self.backend.xp.arange(found.count, dtype=self.backend.xp.int32)))
+        self._within_index(sum(found.count for found, _ in parts))
         return parts
 
     def _listed(self, pairs: Any) -> Candidates:

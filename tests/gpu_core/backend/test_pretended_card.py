@@ -20,6 +20,7 @@ from taffeta.addon.device import libraries
 from taffeta.addon.device.answer import Exit
 from taffeta.benchmarks.speed.kernels import kernels
 from taffeta.gpu_core.backend import BackendError, describe, select, signatures, trust
+from taffeta.gpu_core.backend import cuda as cuda_backend
 from taffeta.gpu_core.bake.process import BakeProcess
 from taffeta.gpu_core.files.cache import frames_path
 from taffeta.gpu_core.files.job import save
@@ -126,6 +127,16 @@ def test_nothing_of_a_simulation_stays_on_the_card(cupy, cuda):
     gc.collect()
     cupy.cuda.get_current_stream().synchronize()  # what was launched last still holds its arrays
     assert pool.used_bytes() == before
+
+
+def test_the_pool_keeps_no_more_than_is_in_use_and_something_to_spare(cupy, cuda, monkeypatch):
+    pool, simulator = cupy.get_default_memory_pool(), Simulator(small_scene(8, 8), cuda)
+    simulator.advance_frame()
+    assert pool.free_bytes() > pool.used_bytes(), "there is much to spare"
+    monkeypatch.setattr(cuda_backend, "SPARE", pool.used_bytes() // 2)
+    for _ in range(3):
+        simulator.advance_frame()
+        assert pool.free_bytes() <= pool.used_bytes()
 
 
 def test_a_workers_cache_has_the_cpus_bytes_and_no_crossing(tmp_path):
@@ -286,7 +297,7 @@ def test_info_says_what_is_to_be_done_about_a_card(monkeypatch, verdicts, fault)
 
 def test_a_bake_says_why_a_card_that_is_there_was_not_taken(tmp_path, monkeypatch, verdicts):
     monkeypatch.setenv("PRETENDED_FAULT", "driver")
-    save(small_scene(2, 46), tmp_path / "job")
+    save(small_scene(2, 71), tmp_path / "job")
     process = BakeProcess(tmp_path / "job", tmp_path / "cache", backend="auto", libraries=[CARD])
     list(process.follow())
     assert (process.state, process.backend) == ("done", "cpu")
