@@ -25,6 +25,7 @@ from taffeta.gpu_core.scene.fabrics import COTTON
 from taffeta.gpu_core.scene.scene import Scene
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.gpu_core.solvers.parameters import NdbParameters
+from taffeta.gpu_core.solvers.sums import CHUNK, DotProduct
 from taffeta.tests.gpu_core.small_scene import every_field, sewn_tube, small_scene
 from taffeta.tests.gpu_core.swinging import swinging
 
@@ -95,6 +96,9 @@ def recorded() -> Recorder:
         simulator = Simulator(scene, recorder, parameters)
         for _ in range(min(11, scene.settings.frames - 1)):
             simulator.advance_frame()
+    many = DotProduct(recorder, CHUNK**2 + 1)  # vertices, so that their sum has a stage that smaller meshes do not need
+    many.product["product_at"][:] = np.random.default_rng(1).normal(size=many.product["product_at"].shape)
+    recorder.run(many.used("negative_total", negative=np.zeros(1, np.int32)))
     return recorder
 
 
