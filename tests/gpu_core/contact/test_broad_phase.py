@@ -7,15 +7,13 @@ import numpy as np
 import pytest
 
 from taffeta.gpu_core.backend import select
-from taffeta.gpu_core.contact import broad_phase
 from taffeta.gpu_core.contact.broad_phase import MOST_PAIRS, BroadPhase, TooManyPairsError, joined
 from taffeta.gpu_core.contact.pairs import MARGIN_SHARES, Proximity, margin_of
 from taffeta.gpu_core.contact.patches import Surface, patches
 from taffeta.gpu_core.elasticity.assembly import vectors
 from taffeta.gpu_core.scene.mesh import unique_edges
-from taffeta.gpu_core.simulator import Simulator
 from taffeta.tests.gpu_core.contact.hard_pairs import distance
-from taffeta.tests.gpu_core.small_scene import ball, sheet, small_scene
+from taffeta.tests.gpu_core.small_scene import ball, sheet
 
 cpu = select("cpu")
 UNTOUCHED = -(1 << 30)
@@ -448,26 +446,3 @@ def test_pairs_are_left_out_where_any_corner_of_one_side_is_apart_from_any_of_th
     assert phase.classes.part(np.zeros((4, 4), bool))
     assert features(phase.detect(vectors(x), vectors(x), 0.02, 0.0)) == every
     assert not phase.classes.part(np.zeros((4, 4), bool))
-
-
-def test_a_list_that_is_made_in_parts_is_the_same_and_each_part_holds_only_what_is_kept(monkeypatch):
-    def baked():
-        simulator = Simulator(small_scene(8, 12), cpu)
-        return [(simulator.advance_frame().contacts, np.concatenate(simulator.positions())) for _ in range(6)]
-
-    whole, collected, most = baked(), BroadPhase._collect, 0
-
-    def collecting(broad, pairs):
-        nonlocal most
-        parts = collected(broad, pairs)
-        if len(parts) > 1:
-            assert all(found.count == len(kept) == len(found.feature) for found, kept in parts)
-        most = max(most, len(parts))
-        return parts
-
-    monkeypatch.setattr(broad_phase, "CHUNK", 37)
-    monkeypatch.setattr(BroadPhase, "_collect", collecting)
-    for (contacts, x), (expected, there) in zip(baked(), whole, strict=True):
-        assert contacts == expected
-        assert np.array_equal(x, there)
-    assert most > 3
