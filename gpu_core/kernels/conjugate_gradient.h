@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Preconditioned conjugate gradients with every scalar on the device: the iterations never wait for the host.
-// scalar: 0 r·z, 1 step length, 2 weight of
-// the last direction, 3 the r·z that is asked for, 4 one once it was reached: from then on iterations change nothing, so
-// the host may be late to stop them; 5 r·z at the start, 6 the checks until it was reached, 7 the r·z at the start from which
-// on a solve is not taken: the last one has made things worse.
+// scalar: 0 r·z, 1 step length, 2 weight of the last direction, 3 the r·z that is asked for, 4 one once it was reached: from
+// then on iterations change nothing, so the host may be late to stop them; 5 r·z at the start, 6 the checks until it was
+// reached, 7 the r·z at the start from which on a solve is not taken: the last one has made things worse.
 #pragma once
 #include "chunked.h"
 

@@ -224,9 +224,10 @@ KERNEL void contact_curvature(int i, const int *live OF(1), const int *corner OF
                ((curvature[i].z - curvature[i].y) * slipping) * slide[i];
 }
 
-// product = K p; product_at: p times that, not yet added up (chunked.h). start, column, value: bending between vertices without a common edge;
-// diagonal: inertia, soft pins, and what makes up for the neighbours' bending, which goes into differences; above, below: edges to
-// larger and to smaller vertices. Four sums, since a processor waits for each addition before the next to the same.
+// product = K p; product_at: p times that, not yet added up (chunked.h). start, column, value: bending between vertices
+// without a common edge; diagonal: inertia, soft pins, and what makes up for the neighbours' bending, which goes into
+// differences; above, below: edges to larger and to smaller vertices. Four sums, since a processor waits for each addition
+// before the next to the same.
 KERNEL void curvature_times(int v, const int *start OF(count + 1), const int *column OF(entries),
                             const float *value OF(entries), const float *diagonal OF(count),
                             const float *free OF(count), const int *ends OF(2 * edges), const int *above OF(count + 1),

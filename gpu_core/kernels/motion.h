@@ -106,8 +106,7 @@ KERNEL void step_cut(int v, const vec *x OF(count), const vec *before OF(count),
     if (held[v] && cut != 0) ATOMIC_MAXIMUM(most + 2, 1);
 }
 
-// The ways of what is free from one full CCD to the next. product_at: times the
-// way before, not yet added up (chunked.h), m².
+// The ways of what is free from one full CCD to the next. product_at: times the way before, not yet added up (chunked.h), m².
 KERNEL void free_way(int v, const vec *before OF(count), const vec *reached OF(count), const int *held OF(count),
                      vec *way OF(count), vec *product_at OF(places), int stride)
 {
