@@ -39,7 +39,7 @@ class Backend(Protocol):
 
 
 #: Vertices from which on a card is faster (docs/theory/performance.md): below, a step on it takes as long however small
-#: the cloth, and a processor with eight cores less.
+#: the cloth, and a processor with eight cores probably less.
 CARD_WINS = 5000
 
 

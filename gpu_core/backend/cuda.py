@@ -192,8 +192,7 @@ class CudaBackend:
 
     def tidy(self) -> None:
         """Between two frames: give the card's memory back to Blender and its renderer, where the pool keeps more than
-        is in use. It keeps what is freed in the sizes that it had, and lists have another one in each step: 29 GB in
-        nine frames of 268 000 vertices."""
+        is in use. It keeps what is freed, and lists have another size in each step."""
         pool = self.xp.get_default_memory_pool()
         if pool.free_bytes() > max(SPARE, pool.used_bytes()):
             pool.free_all_blocks()

@@ -75,7 +75,8 @@ class Body:
         return place, triangle
 
     def _see_large(self, points: Array, place: Array, triangle: npt.NDArray[np.int64]) -> None:
-        """The same of the large triangles, where one of them is nearer: those whose ball around their middle is."""
+        """Put the large triangles in where one of them is nearer. points, place: (P, 3) m; triangle: (P,); the last two
+        are what was found so far, and are changed. Only those are measured whose ball around their middle is nearer."""
         middle, radius = self._large_ball
         least = np.linalg.norm(place - points, axis=1)
         of, which = np.nonzero(cdist(points, middle) - radius < least[:, None])

@@ -113,9 +113,9 @@ class Multilevel:
         )  # fmt: skip
         return [*launches, inverse]
 
-    def launches(self, inverse: Any, left: Any, preconditioned: Any, product: Mapping[str, Any]) -> list[Launch]:
-        """Kernels of preconditioned (N, 4) ← M⁻¹ left, and their product (`DotProduct`); inverse: (2N, 4) of the
-        vertices' own blocks."""
+    def launches(self, inverse: Any, left: Any, preconditioned: Any, dot: Mapping[str, Any]) -> list[Launch]:
+        """Kernels of preconditioned (N, 4) ← M⁻¹ left; inverse: (2N, 4) of the vertices' own blocks; dot: left
+        times that (`DotProduct.product`)."""
         below, launches = left, []
         for first, last in pairwise(self._first):
             whole = launch(
@@ -126,7 +126,7 @@ class Multilevel:
             below = self._sum
         vertex = launch(
             "precondition", len(left), inverse=inverse, left=left, aggregate=self._aggregate, parent=self._parent,
-            correction=self._correction, preconditioned=preconditioned, **product,
+            correction=self._correction, preconditioned=preconditioned, **dot,
         )  # fmt: skip
         return [*launches, vertex]
 

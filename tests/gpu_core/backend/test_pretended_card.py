@@ -2,7 +2,7 @@
 """The CUDA path on a card that nobody has: a strict pretended CuPy runs what NVRTC made of the kernels.
 
 Every sum on the card is NumPy's here, and every kernel has the CPU's arithmetic, so results are compared bit by bit.
-What only a real card can show is in docs/performance.md.
+What only a real card can show is in docs/theory/performance.md.
 """
 
 from __future__ import annotations
