@@ -11,7 +11,7 @@ from taffeta.tests.gpu_core.small_scene import sheet
 
 
 def body() -> Body:
-    """A fine sheet, which most triangles are of, beside a square of two large ones above it and one that cuts through."""
+    """A fine sheet, two large triangles above it and one that cuts through."""
     fine, triangles = sheet(30, 0.3)
     square = [[-2, -2, 0.2], [2, -2, 0.2], [2, 2, 0.2], [-2, 2, 0.2]]
     large = np.array([*square, [0, 0, -3], [0.3, 0.1, 3], [3, 0, 0]], float)
