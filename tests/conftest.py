@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+NIGHTLY = "TAFFETA_NIGHTLY" in os.environ
+
 # Blender reads this once, at the first `import bpy`; processes that tests start inherit it.
 _RESOURCES = tempfile.TemporaryDirectory(prefix="taffeta_resources_")
 os.environ["BLENDER_USER_RESOURCES"] = _RESOURCES.name
@@ -32,7 +34,10 @@ def share(nodeid: str) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The largest share comes first, and what fills every gap last."""
+    """The largest share comes first, and what fills every gap last. What is marked for the night waits for it."""
+    for item in items:
+        if not NIGHTLY and (mark := item.get_closest_marker("nightly")):
+            item.add_marker(pytest.mark.skip(f"{mark.args[0]}: `make test-nightly` runs it"))
     items.sort(key=lambda item: (share(item.nodeid) != "zip", share(item.nodeid) == item.nodeid))
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from taffeta.gpu_core.files import point_cache
-from taffeta.tests.gui.window import Window
+from taffeta.tests.gui.window import GLANCE, Window
 
 ROOT = Path(__file__).resolve().parents[2]
 VERTICES = 900
@@ -43,6 +44,7 @@ class Drape:
         """Wait, as a user does, until so many frames have landed; a click may reach a busy window late."""
         while self.baked < frames:
             self.window.until("session().current is not None")
+            time.sleep(GLANCE)
 
     def until_over(self) -> str:
         """Wait until no bake runs, for as long as frames land; how it ended, in words."""

@@ -28,13 +28,23 @@ def glyph(window: Window) -> Grey:
 
 def cuts(picture: Image.Image, dots: Grey) -> set[tuple[int, int]]:
     """(column, row) of each “…” in a picture, pixels from its upper left corner."""
-    grey = np.asarray(picture.convert("L"), np.float32)
+    grey = np.asarray(picture.convert("L"))
     windows = sliding_window_view(grey, dots.shape)
     sought = dots - dots.mean()
     sought /= np.linalg.norm(sought)
-    found = np.empty(windows.shape[:2], bool)
-    for row, strip in enumerate(windows):
-        spread = strip.std(axis=(1, 2))
-        alike = np.tensordot(strip, sought, axes=2) / np.maximum(spread * dots.size**0.5, FAINT)
-        found[row] = (alike > ALIKE) & (spread > FAINT)
-    return {(int(column), int(row)) for row, column in np.argwhere(found)}
+    total, squares = (sums(grey.astype(np.int64) ** power, dots.shape) for power in (1, 2))
+    spread = np.sqrt(squares * dots.size - total**2) / dots.size
+    found = set()
+    for row, own in enumerate(spread):
+        columns = np.flatnonzero(own > FAINT)  # most of a screen is of one colour, and not looked at
+        alike = np.tensordot(windows[row, columns].astype(np.float32), sought, axes=2)
+        seen = alike > ALIKE * dots.size**0.5 * own[columns]
+        found |= {(int(column), row) for column in columns[seen]}
+    return found
+
+
+def sums(values: npt.NDArray[np.int64], shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """Of every window of this shape."""
+    until = np.pad(values.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
+    rows, columns = shape
+    return until[rows:, columns:] - until[:-rows, columns:] - until[rows:, :-columns] + until[:-rows, :-columns]

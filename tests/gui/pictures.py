@@ -17,7 +17,7 @@ from taffeta.extension import build
 from taffeta.gpu_core.backend.build import machine
 from taffeta.tests.gui.debian import prepare
 from taffeta.tests.gui.drape import ROOT, open_drape, save_sample
-from taffeta.tests.gui.window import Window
+from taffeta.tests.gui.window import Window, install
 
 FOLDER = ROOT / "docs" / "pictures" / "manual"
 SHOWN = {"physics": ("PROPERTIES", "WINDOW"), "sidebar": ("VIEW_3D", "UI")}  #: editor and region of each picture
@@ -31,7 +31,8 @@ A_MOMENT = 2.0  #: s, in which a second window is drawn, and smooth scrolling en
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         shared = Path(name)
-        window = Window(prepare("4.3"), build(machine(), shared / "dist"), shared, SIZE)
+        root, folder = prepare("4.3"), shared / "dist"
+        window = Window(root, install(root, build(machine(), folder), folder), shared, SIZE)
         try:
             show_all(window)
             screen = seen(window)

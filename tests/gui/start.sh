@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# bash -s ROLE SIZE: in a prepared Debian with /shared, an X server in memory and Blender in its window.
+# bash -s ROLE SIZE: in a prepared Debian with /shared, an X server in memory and Blender in its window, as install.sh
+# left it.
 set -euo pipefail
 width=$1 height=$2
 export BLENDER_USER_RESOURCES=/shared/resources XDG_RUNTIME_DIR=/shared/runtime LIBGL_ALWAYS_SOFTWARE=1
 export LP_NUM_THREADS=0 # Blender's own thread draws: beside a bake there is no other processor
 renice -n -10 -p $$ >/dev/null 2>&1 || true # the window comes before the tests beside it
-mkdir -p -m 700 "$XDG_RUNTIME_DIR"
-blender --command extension install-file --repo user_default --enable /shared/taffeta.zip
-blender --background --python-exit-code 1 --python-expr "
-import bpy
-view = bpy.context.preferences.view
-view.show_splash = False
-view.filebrowser_display_type = 'SCREEN'  # for without a window manager a second window gets no keys
-bpy.ops.wm.save_userpref()"
-Xvfb -displayfd 5 -screen 0 "${width}x${height}x24" -nolisten tcp -noreset 5>/shared/display &
+mkdir -p -m 700 "$XDG_RUNTIME_DIR" /shared/screen
+Xvfb -displayfd 5 -screen 0 "${width}x${height}x24" -fbdir /shared/screen -nocursor -nolisten tcp -noreset \
+  5>/shared/display &
 until [[ -s /shared/display ]]; do sleep 0.05; done
 DISPLAY=:$(cat /shared/display) exec blender --gpu-backend opengl -p 0 0 "$width" "$height" \
   --python /shared/listener.py -- /shared/socket

@@ -95,10 +95,10 @@ def figure(window: Window) -> Window:
     return window
 
 
-@pytest.fixture
-def tangled(debian: Path, installable: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
+@pytest.fixture(scope="module")
+def tangled(debian: Path, installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
     """A window with all panels open, and the sleeve half in the arm."""
-    window = Window(debian, installable, tmp_path_factory.mktemp("tangled"), SIZE)
+    window = Window(debian, installed, tmp_path_factory.mktemp("tangled"), SIZE)
     window.do("open_panels()")
     window.do(FIGURE_AND_SLEEVE)
     window.do("with in_region('VIEW_3D', 'WINDOW'): bpy.ops.taffeta.quick_cloth()")
@@ -133,6 +133,7 @@ def test_two_clicks_lead_from_a_figure_and_a_sleeve_to_a_running_bake(figure, pi
     assert not figure.ask("[entry for entry in session().last.warnings if 'intersect' in entry]")
 
 
+@pytest.mark.each_blender
 def test_where_it_crosses_is_seen_explained_and_gone_to_with_the_mouse(tangled, pictures):
     window = tangled
     window.click("bpy.ops.taffeta.show_crossings(what='START')")

@@ -63,9 +63,9 @@ settings.quality, settings.use_dynamic_mesh, settings.bending_model = 9, True, '
 
 
 @pytest.fixture(scope="module")
-def wide(debian: Path, installable: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
+def wide(debian: Path, installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
     """A window in which every panel of ours is open, beside the viewport and not over it."""
-    window = Window(debian, installable, tmp_path_factory.mktemp("wide"), SIZE)
+    window = Window(debian, installed, tmp_path_factory.mktemp("wide"), SIZE)
     window.do("bpy.context.preferences.system.use_region_overlap = False")
     window.do("open_panels()")
     window.do("make_room()")
@@ -148,11 +148,13 @@ def cut(cloth: Drape, seen: Callable[..., Seen], blenders: dict[str, Seen]) -> C
     return look
 
 
+@pytest.mark.each_blender
 def test_a_text_that_is_cut_is_seen(cloth, seen):
     cloth.window.do("bpy.data.objects['Cloth'].name = 'The outer cloth of the second sleeve, for the wide shots'")
     assert seen(SIDEBAR)
 
 
+@pytest.mark.each_blender
 def test_no_text_is_cut_on_a_cloth_that_was_never_baked(cloth, cut, seen):
     assert not cut()
     assert not seen(SIDEBAR)

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from taffeta.tests.gui.drape import Drape
+from taffeta.tests.gui.window import GLANCE
 
-GLANCE = 0.05  #: s between two looks
 LOOKED_AT = 5  #: the frame that is shown while later ones are still to come
 
 

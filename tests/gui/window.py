@@ -15,29 +15,55 @@ from multiprocessing.connection import Client, Connection
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from PIL import Image
+
 HERE = Path(__file__).resolve().parent
 SIZE = 1100, 860  #: pixels; drawing them in software takes the time of the bake
 ROW = 12  #: pixels; a button is 20 high
 COLUMNS = (0.3, 0.5, 0.83, 0.76, 0.15)  #: of a region's width: between them they meet every button of our panels
 PATIENCE = 60.0  #: s
+GLANCE = 0.05  #: s between two looks at what takes its time: who asks without a pause keeps a bake off the processor
+
+
+def install(root: Path, package: Path, folder: Path) -> Path:
+    """Install the zip `package` in the Blender of a Debian, and return its folder of settings, which is in `folder`.
+
+    Raises:
+        RuntimeError: with Blender's words.
+    """
+    shutil.copy2(package, folder / "taffeta.zip")
+    run = subprocess.run(
+        [HERE / "inside.sh", root, "bash", "-s"],
+        env={**os.environ, "SHARED": str(folder)},
+        input=(HERE / "install.sh").read_text(encoding="utf-8"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    if run.returncode:
+        raise RuntimeError(f"the zip is not installed: {run.stdout}")
+    return folder / "resources"
 
 
 class Window:
     """Sidebar: the region in which buttons are looked for where a call names no other."""
 
-    def __init__(self, root: Path, package: Path, shared: Path, size: tuple[int, int] = SIZE) -> None:
-        """Install the zip `package` and start Blender.
+    def __init__(self, root: Path, installed: Path, shared: Path, size: tuple[int, int] = SIZE) -> None:
+        """Start Blender.
 
         Args:
             root: of the Debian.
+            installed: Blender's settings as `install` left them; what the window changes is its own.
             shared: a folder that is /shared in there.
             size: width and height of the screen, which the window fills, pixels.
 
         Raises:
-            RuntimeError: the installation or the start failed; its words are in the text.
+            RuntimeError: the start failed; its words are in the text.
         """
         self.root, self.shared = root, shared
-        shutil.copy2(package, shared / "taffeta.zip")
+        shutil.copytree(installed, shared / "resources", symlinks=True)
         shutil.copy2(HERE / "listener.py", shared)
         self.log = shared / "blender.log"
         with open(HERE / "start.sh", "rb") as script, open(self.log, "wb") as log:
@@ -52,6 +78,13 @@ class Window:
         self.do("open_sidebar()")
         self.redraw()
         self._display = f":{(shared / 'display').read_text().strip()}"
+        self._hands = subprocess.Popen(
+            ["chroot", root, "env", f"DISPLAY={self._display}", "stdbuf", "--output=L", "xdotool", "-"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+        )
         self._mouse = 0, 0
         self.clicks = 0  #: on buttons, so far
         self._known: dict[tuple[str, str, str], tuple[int, int]] = {}
@@ -69,6 +102,8 @@ class Window:
 
     def close(self) -> None:
         """End Blender and everything it started."""
+        self._hands.kill()
+        self._hands.wait()
         self._process.kill()
         self._process.wait()
         for left in (f".X{self._display[1:]}-lock", f".X11-unix/X{self._display[1:]}"):  # the X server had no time to
@@ -91,6 +126,7 @@ class Window:
         end = time.monotonic() + patience
         while not (answer := self.ask(expression)):
             assert time.monotonic() < end, f"never true: {expression}\n{self.log.read_text()}"
+            time.sleep(GLANCE)
         return answer
 
     def redraw(self) -> None:
@@ -98,12 +134,30 @@ class Window:
 
     def screenshot(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(self._on_display("import", "-window", "root", "png:-"))
+        self.screen().save(path, compress_level=1)
+
+    def screen(self) -> Image.Image:
+        """What is on the screen, once it holds still: Blender may have drawn what the X server has yet to show."""
+        self._settle()
+        before, end = b"", time.monotonic() + PATIENCE
+        while (content := self._frame_buffer()) != before:
+            assert time.monotonic() < end, "the screen does not hold still"
+            before = content
+        head = np.frombuffer(
+            content, ">u4", 25
+        )  # of an XWD file: 4 width, 5 height, 0 its size, 19 colours of 12 bytes
+        width, height, first = int(head[4]), int(head[5]), int(head[0] + 12 * head[19])
+        pixels = np.frombuffer(content, np.uint8, 4 * width * height, first).reshape(height, width, 4)
+        return Image.fromarray(np.ascontiguousarray(pixels[..., 2::-1]))
+
+    def _frame_buffer(self) -> bytes:
+        self._do_by_hand("sleep 0.02")  # the X server has answered, so it has shown what it was given before
+        return (self.shared / "screen" / "Xvfb_screen0").read_bytes()
 
     def press(self, keys: str, area: str = "VIEW_3D", region: str = "WINDOW") -> None:
         """Press keys such as `ctrl+z` with the mouse in the middle of a region."""
         self.point_at(area, region)
-        self._on_display("xdotool", "key", keys)
+        self._do_by_hand(f"key {keys}")
         self._settle()
 
     def point_at(self, area: str, region: str) -> None:
@@ -114,12 +168,12 @@ class Window:
     def move(self, x: int, y: int) -> None:
         """Move the mouse to these pixels of the screen, from its upper left corner."""
         self._mouse = x, y
-        self._on_display("xdotool", "mousemove", str(x), str(y))
+        self._do_by_hand(f"mousemove {x} {y}")
         self._settle()
 
     def hold(self, down: bool) -> None:
         """Press the left mouse button, or let it go."""
-        self._on_display("xdotool", "mousedown" if down else "mouseup", "1")
+        self._do_by_hand(f"{'mousedown' if down else 'mouseup'} 1")
         self._settle()
 
     def click(self, call: str, area: str = "VIEW_3D", region: str = "UI") -> None:
@@ -140,8 +194,8 @@ class Window:
     def search(self, text: str, area: str) -> None:
         """Let an editor show, opened, only the panels with this text."""
         self.press("ctrl+f", area)
-        self._on_display("xdotool", "type", text)
-        self._on_display("xdotool", "key", "Return")
+        self._do_by_hand(f"type {text}")
+        self._do_by_hand("key Return")
         self._settle()
 
     def find(self, call: str, area: str = "VIEW_3D", region: str = "UI") -> tuple[int, int]:
@@ -151,7 +205,7 @@ class Window:
         """
         looks = (0.0, 0.2)
         known = self._known.get((call, area, region))
-        if known and any(self._is_at(known, call, area, region, pause) for pause in looks):
+        if known and any(self._is_at(known, call, area, region, pause) for pause in (*looks, 1.0)):
             return known
         for pause in looks:
             for place in self._places(area, region):
@@ -194,6 +248,8 @@ class Window:
             raise RuntimeError(answer)
         return answer
 
-    def _on_display(self, *command: str) -> bytes:
-        display = ["chroot", str(self.root), "env", f"DISPLAY={self._display}"]
-        return subprocess.run([*display, *command], check=True, stdout=subprocess.PIPE, timeout=PATIENCE).stdout
+    def _do_by_hand(self, command: str) -> None:
+        """One of xdotool's; its second one's answer comes when that is done."""
+        self._hands.stdin.write(f"{command}\ngetmouselocation\n")
+        if not self._hands.stdout.readline():
+            raise RuntimeError(f"no {command}: {self.log.read_text()}")

@@ -39,7 +39,12 @@ def test_a_machine_that_works_passes():
     assert report.values["self_test"]["seconds"] < 30.0
 
 
-@pytest.mark.parametrize("broken", ["contact_target", "membrane_curvature", "step_velocity"])
+DIVERGES = pytest.mark.nightly("it diverges for most of a minute, and two other kernels are dropped by day")
+
+
+@pytest.mark.parametrize(
+    "broken", ["contact_target", "membrane_curvature", pytest.param("step_velocity", marks=DIVERGES)]
+)
 def test_a_device_that_drops_a_kernel_does_not_pass(broken):
     assert broken in signatures()
     try:
