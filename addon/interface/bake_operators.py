@@ -31,6 +31,7 @@ SCOPES = (
     ),
     ("STALE", "Stale", "The cloth whose cache is missing, partial, damaged, or of another scene than this"),
 )
+FROM_CURRENT = "Keep the baked frames up to the current one and go on from there, with the scene as it is now"
 
 
 class TAFFETA_OT_bake(Ticking):
@@ -52,7 +53,7 @@ class TAFFETA_OT_bake(Ticking):
     )
     from_current: BoolProperty(
         name="From Current Frame",
-        description="Keep the baked frames up to the current one and go on from there, with the scene as it is now",
+        description=FROM_CURRENT,
         default=False,
         options={"SKIP_SAVE"},
     )
@@ -66,7 +67,7 @@ class TAFFETA_OT_bake(Ticking):
         if properties.resume:
             return "Continue after the last frame in the cache, to the same result as if it had never stopped"
         if properties.from_current:
-            return cls.bl_rna.properties["from_current"].description
+            return FROM_CURRENT
         return {"SELECTED": f"Bake {SCOPES[1][2].lower()}", "STALE": f"Bake {SCOPES[2][2].lower()}"}.get(
             properties.scope, cls.bl_description
         )

@@ -27,6 +27,7 @@ MESHES = (
     ("DENSE", "Dense", "The meshes that follow it, where there are some"),
 )
 SHAPE_KEYS = "A copy of the cloth with a shape key a frame takes the place of the cloth, which is hidden"
+ABSOLUTE = f"{SHAPE_KEYS}. They follow one evaluation time: faster to play, but no other key can be added"
 
 
 def chosen(context: bpy.types.Context) -> list[bpy.types.Object]:
@@ -67,14 +68,14 @@ class TAFFETA_OT_to_shape_keys(Finalising):
 
     absolute: BoolProperty(
         name="Absolute",
-        description=f"{SHAPE_KEYS}. They follow one evaluation time: faster to play, but no other key can be added",
+        description=ABSOLUTE,
         default=False,
         options={"SKIP_SAVE"},
     )
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
-        return cls.bl_rna.properties["absolute"].description if properties.absolute else cls.bl_description
+        return ABSOLUTE if properties.absolute else cls.bl_description
 
     def finalise(self, context: bpy.types.Context, baked: Sequence[BakedFrames]) -> str:
         for frames in baked if self.absolute else []:

@@ -108,6 +108,8 @@ class Window:
         self._process.wait()
         for left in (f".X{self._display[1:]}-lock", f".X11-unix/X{self._display[1:]}"):  # the X server had no time to
             (self.root / "tmp" / left).unlink(missing_ok=True)
+        written = self.log.read_text(encoding="utf-8", errors="replace")
+        assert "Traceback" not in written, written  # of a panel, tooltip or timer that failed, no caller hears
 
     def inside(self, path: Path) -> str:
         """How Blender calls a path of the shared folder."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
 import pytest
@@ -51,6 +52,30 @@ def test_every_property_has_a_line_in_the_manual_under_its_own_name(addon):
     assert {path: item.name for path, item in controls()} == {
         path: name for path, name in documented.items() if path.startswith(("object.", "scene."))
     }
+
+
+def choices(operator: type[bpy.types.Operator]) -> Iterator[dict[str, object]]:
+    """Its options as they are by default, and with each switch turned and each item chosen."""
+    category, name = operator.bl_idname.split(".")
+    own = [
+        item
+        for item in getattr(getattr(bpy.ops, category), name).get_rna_type().properties
+        if item.identifier != "rna_type"
+    ]
+    usual = {item.identifier: getattr(item, "default", None) for item in own}
+    yield usual
+    for item in own:
+        if item.type == "BOOLEAN":
+            yield usual | {item.identifier: not item.default}
+        if item.type == "ENUM":
+            yield from (usual | {item.identifier: each.identifier} for each in item.enum_items)
+
+
+@pytest.mark.parametrize("operator", [item for item in operators() if "description" in vars(item)])
+def test_every_operator_says_what_it_does_with_each_of_its_options(addon, operator):
+    """A description that fails is a button without a word, and a traceback in Blender's log."""
+    for options in choices(operator):
+        assert len(operator.description(bpy.context, SimpleNamespace(**options))) > 10, options
 
 
 def test_every_operator_has_a_line_in_the_manual(addon):
