@@ -73,6 +73,10 @@ class CordEnergy(Threads):
         self.law["longest"][:] = self.backend.array(data.length)
         self.law["stiffness"][:] = self.backend.array(data.stiffness)
 
+    def stored(self, x: Any) -> float:
+        """What they pull with at x (V, 4), J."""
+        return float(self._energy(x).sum()) if self.threads else 0.0
+
     def residual_launches(self, x: Any, system: LinearSystem) -> list[Launch]:
         launches = super().residual_launches(x, system)
         if launches and system.cord_block is not None:

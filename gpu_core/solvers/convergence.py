@@ -27,7 +27,7 @@ class Convergence:
         self.budget: int | None = None  #: linear solves, after which a step in which nothing is late ends
         self.allow(inner_tolerance)
         self._balanced, self._settled_excess, self._guarded = 0, float("inf"), True
-        self._least_excess = float("inf")
+        self._least_strain = float("inf"), float("inf")  #: beyond the limit; and of cords, which have none, J
         self._least_strained: Any = None  #: of the states whose excess is known, the one of the least
 
     def allow(self, inner_tolerance: float) -> None:
@@ -38,7 +38,7 @@ class Convergence:
         """after_unsolved: the step before ended without being solved. guarded: no pair is let go. Else cloth beyond its
         limit is not in balance, but on its way out of what it crosses, and the step goes on."""
         self.stall.begin(after_unsolved)
-        self._least_excess, self._least_strained = float("inf"), self.iterate.feasible.copy()
+        self._least_strain, self._least_strained = (float("inf"), float("inf")), self.iterate.feasible.copy()
         self._balanced, self._settled_excess, self._guarded = 0, float("inf"), guarded
 
     def finished(self, report: StepReport) -> bool:
@@ -67,11 +67,12 @@ class Convergence:
         excess = self._excess(report, spent)
         report.stalled = self.stall.seen(change, seen, moved, excess) and not report.converged
         report.given_up = spent and report.arrived and not report.converged
-        if report.arrived and excess <= self._least_excess:
-            self._least_excess = excess
+        strain = excess, self.elastic.cord.stored(self.iterate.reached) if excess < float("inf") else float("inf")
+        if report.arrived and strain <= self._least_strain:
+            self._least_strain = strain
             if not report.converged:
                 self._least_strained = self.iterate.reached.copy()
-        report.strained = report.arrived and self._least_excess > self.allowed_excess
+        report.strained = report.arrived and self._least_strain[0] > self.allowed_excess
 
     def end(self, target: Any, report: StepReport) -> Any:
         """(V, 4) where the step ends. Where no room is left a collider arrives all the same, and the caller releases

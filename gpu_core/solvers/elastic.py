@@ -13,6 +13,7 @@ from ..backend import Backend, Launch, launch
 from ..elasticity.assembly import Assembly, drag, kept_velocity
 from ..elasticity.bending import BendingEnergy
 from ..elasticity.choices import ElasticityChoices
+from ..elasticity.cord import CordEnergy
 from ..elasticity.energies import ENERGIES
 from ..elasticity.energy import LinearSystem
 from ..elasticity.membrane import MembraneEnergy
@@ -59,6 +60,7 @@ class Elastic:
         self.energies = [kind(backend, assembly.parts[kind.name], self.sheet, choices) for kind in ENERGIES]
         self.external = any(energy.external for energy in self.energies)  #: cloth is held by more than pins and contact
         self.membrane = next(energy for energy in self.energies if isinstance(energy, MembraneEnergy))
+        self.cord = next(energy for energy in self.energies if isinstance(energy, CordEnergy))
         self.bending = next(energy for energy in self.energies if isinstance(energy, BendingEnergy))
         self.seam = next(energy for energy in self.energies if isinstance(energy, SeamEnergy))
         self.pressure = next(energy for energy in self.energies if isinstance(energy, PressureEnergy))
