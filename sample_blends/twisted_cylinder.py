@@ -16,8 +16,8 @@ from .winding import hoop, wind
 LENGTH, RADIUS = 1.0, 0.15  #: m
 THICKNESS = 1.5e-3  #: m, which its layers keep from each other
 HEIGHT = 0.5  #: m
-TURNS = 5.0  #: of one end against the other
-DRAWN = 0.45  #: share by which the ends come nearer
+TURNS = 4.0  #: of one end against the other
+DRAWN = 0.5  #: share by which the ends come nearer
 WOUND, FRAMES = 192, 204  #: frame at which the ends stand still, and the last
 
 
