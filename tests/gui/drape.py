@@ -40,8 +40,13 @@ class Drape:
         """What the window shows of an object at its current frame: (N, 3) float32, object space, m."""
         return np.frombuffer(self.window.ask(f"shown({name!r})"), np.float32).reshape(-1, 3)
 
+    def begin(self, call: str = "bpy.ops.taffeta.bake()") -> None:
+        """Click on Bake, and wait until it has: a click may reach a busy window late."""
+        self.window.click(call)
+        self.window.until("session().current is not None")
+
     def until_baked(self, frames: int) -> None:
-        """Wait, as a user does, until so many frames have landed; a click may reach a busy window late."""
+        """Wait, as a user does, until so many frames have landed."""
         while self.baked < frames:
             self.window.until("session().current is not None")
             time.sleep(GLANCE)

@@ -50,7 +50,7 @@ def show_all(window: Window) -> None:
     window.do("open_panels()")
     window.do("make_room()")
     drape = open_drape(window, save_sample(window).parent)
-    window.click("bpy.ops.taffeta.bake()")
+    drape.begin()
     headline = drape.until_over()
     if not headline.startswith("Baked"):
         raise RuntimeError(headline)

@@ -68,7 +68,7 @@ def test_the_interface_ticks_ten_times_a_second_while_a_bake_runs(watched):
 
 
 def test_the_cross_cancels_and_resume_ends_in_the_bytes_of_a_bake_without_a_break(drape, watched, pictures):
-    drape.window.click("bpy.ops.taffeta.bake()")
+    drape.begin()
     drape.pause(True)
     drape.window.find("bpy.ops.taffeta.cancel()")
     drape.pause(False)
@@ -79,13 +79,13 @@ def test_the_cross_cancels_and_resume_ends_in_the_bytes_of_a_bake_without_a_brea
     kept = drape.baked
     assert headline == f"Cancelled: {kept} of {FRAMES} frames are in the cache."
     assert 2 <= kept < FRAMES
-    drape.window.click("bpy.ops.taffeta.bake(resume=True)")
+    drape.begin("bpy.ops.taffeta.bake(resume=True)")
     assert drape.until_over() == f"Baked {FRAMES} frames"
     assert np.array_equal(drape.frames(), watched.drape.frames())
 
 
 def test_pause_holds_the_bake_until_it_is_clicked_again(endless):
-    endless.window.click("bpy.ops.taffeta.bake()")
+    endless.begin()
     endless.pause(True)
     endless.window.find("bpy.ops.taffeta.pause()")
     endless.pause(False)
@@ -101,7 +101,7 @@ def test_pause_holds_the_bake_until_it_is_clicked_again(endless):
 
 
 def test_esc_cancels_over_the_panel_and_nowhere_else(endless):
-    endless.window.click("bpy.ops.taffeta.bake()")
+    endless.begin()
     endless.until_baked(1)
     endless.window.press("Escape", "VIEW_3D")
     endless.until_baked(endless.baked + 2)
@@ -112,7 +112,7 @@ def test_esc_cancels_over_the_panel_and_nowhere_else(endless):
 @pytest.mark.each_blender
 def test_undo_takes_a_bake_back_and_redo_brings_it_again(drape):
     drape.window.do("bpy.context.scene.frame_end = 3")
-    drape.window.click("bpy.ops.taffeta.bake()")
+    drape.begin()
     assert drape.until_over() == "Baked 3 frames"
     drape.window.do("bpy.context.scene.frame_set(3)")
     start, end = drape.frames()[0], drape.frames()[2]
@@ -127,7 +127,7 @@ def test_undo_takes_a_bake_back_and_redo_brings_it_again(drape):
 
 @pytest.mark.each_blender
 def test_undo_during_a_bake_leaves_it_running_and_its_frames_playing(endless):
-    endless.window.click("bpy.ops.taffeta.bake()")
+    endless.begin()
     endless.until_baked(1)
     endless.window.press("ctrl+z")
     endless.until_baked(endless.baked + 2)
@@ -136,7 +136,7 @@ def test_undo_during_a_bake_leaves_it_running_and_its_frames_playing(endless):
 
 
 def test_another_file_opened_during_a_bake_ends_its_worker(endless):
-    endless.window.click("bpy.ops.taffeta.bake()")
+    endless.begin()
     endless.until_baked(1)
     worker = endless.window.ask("session().current._process._process.pid")
     assert endless.window.ask(f"os.path.exists('/proc/{worker}')")
@@ -151,7 +151,7 @@ def test_after_a_bake_the_window_says_what_crosses_as_blender_draws_it(drape, pi
         "bpy.context.scene.frame_end = 6; "
         "shell = bpy.data.objects['Cloth'].modifiers.new('Shell', 'SOLIDIFY'); shell.thickness = 2"
     )
-    window.click("bpy.ops.taffeta.bake()")
+    drape.begin()
     assert drape.until_over() == "Baked 6 frames"
     window.until("checking().current is None and checking().troubles(bpy.context.scene)")
     window.redraw()

@@ -18,7 +18,7 @@ RENDERING = "bpy.app.is_job_running('RENDER')"
 def baking(drape: Drape) -> Drape:
     """The sample in a bake that was paused after some frames, so that a render surely begins before its end."""
     drape.window.do("watch_renders()")
-    drape.window.click("bpy.ops.taffeta.bake()")
+    drape.begin()
     drape.until_baked(LOOKED_AT)
     drape.pause(True)
     drape.window.do(f"bpy.context.scene.frame_set({LOOKED_AT})")
