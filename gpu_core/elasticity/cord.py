@@ -74,7 +74,7 @@ class CordEnergy(Threads):
         self.law["stiffness"][:] = self.backend.array(data.stiffness)
 
     def stored(self, x: Any) -> float:
-        """What they pull with at x (V, 4), J."""
+        """Elastic energy of all cords at x (V, 4), J."""
         return float(self._energy(x).sum()) if self.threads else 0.0
 
     def residual_launches(self, x: Any, system: LinearSystem) -> list[Launch]:

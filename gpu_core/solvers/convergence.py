@@ -13,6 +13,7 @@ from .progress import Seen
 from .solver import StepReport
 from .stall import EXCESS_GAIN, Stall
 
+UNKNOWN = float("inf"), float("inf")  #: strain of a state that need not be known
 BALANCED = 2  #: settled full CCDs in a row without a gain, after which cloth beyond its limit stays so
 
 
@@ -27,8 +28,9 @@ class Convergence:
         self.budget: int | None = None  #: linear solves, after which a step in which nothing is late ends
         self.allow(inner_tolerance)
         self._balanced, self._settled_excess, self._guarded = 0, float("inf"), True
-        self._least_strain = float("inf"), float("inf")  #: beyond the limit; and of cords, which have none, J
-        self._least_strained: Any = None  #: of the states whose excess is known, the one of the least
+        #: stretch beyond a strain limit, and between states alike in that the energy of cords, which have none, J
+        self._least_strain = UNKNOWN
+        self._least_strained: Any = None  #: (V, 4) of the states whose strain is known, the one of the least
 
     def allow(self, inner_tolerance: float) -> None:
         """Of ‖Δx‖, m."""
@@ -38,7 +40,7 @@ class Convergence:
         """after_unsolved: the step before ended without being solved. guarded: no pair is let go. Else cloth beyond its
         limit is not in balance, but on its way out of what it crosses, and the step goes on."""
         self.stall.begin(after_unsolved)
-        self._least_strain, self._least_strained = (float("inf"), float("inf")), self.iterate.feasible.copy()
+        self._least_strain, self._least_strained = UNKNOWN, self.iterate.feasible.copy()
         self._balanced, self._settled_excess, self._guarded = 0, float("inf"), guarded
 
     def finished(self, report: StepReport) -> bool:
@@ -67,7 +69,7 @@ class Convergence:
         excess = self._excess(report, spent)
         report.stalled = self.stall.seen(change, seen, moved, excess) and not report.converged
         report.given_up = spent and report.arrived and not report.converged
-        strain = excess, self.elastic.cord.stored(self.iterate.reached) if excess < float("inf") else float("inf")
+        strain = (excess, self.elastic.cord.stored(self.iterate.reached)) if excess < float("inf") else UNKNOWN
         if report.arrived and strain <= self._least_strain:
             self._least_strain = strain
             if not report.converged:

@@ -137,7 +137,7 @@ def test_a_rope_alone_lies_over_a_ball(count):
 @pytest.mark.parametrize("count", [23, 27])
 def test_a_rope_whose_steps_find_no_end_is_not_thrown(count):
     """At half of the usual step rate many do not. Of their states the last was taken, whatever its cords pulled with:
-    the rope left at 110 and 227 m/s."""
+    the ropes left at 227 and 110 m/s."""
     _, places, reports = bake(over_a_ball(count, step_rate=96))
     assert sum(report.unfinished_steps for report in reports) > 0
     assert np.linalg.norm(np.diff(places, axis=0), axis=2).max() < 6.0 / 24.0

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from multiprocessing.connection import Client, Connection
 from pathlib import Path
+from select import select
 from typing import Any
 
 import numpy as np
@@ -203,7 +204,7 @@ class Window:
     def find(self, call: str, area: str = "VIEW_3D", region: str = "UI") -> tuple[int, int]:
         """Where that button is: where it was found last, or else the mouse looks for it, near itself first.
 
-        A busy machine may light a button up late, so there is a second, slower look.
+        A busy machine may light a button up late, so there is a second, slower look, and a third where it was last.
         """
         looks = (0.0, 0.2)
         known = self._known.get((call, area, region))
@@ -251,7 +252,8 @@ class Window:
         return answer
 
     def _do_by_hand(self, command: str) -> None:
-        """One of xdotool's; its second one's answer comes when that is done."""
+        """Run a command of xdotool, and wait until it has: it answers to the one after it. Raises RuntimeError."""
         self._hands.stdin.write(f"{command}\ngetmouselocation\n")
-        if not self._hands.stdout.readline():
+        answers, _, _ = select([self._hands.stdout], [], [], PATIENCE)
+        if not (answers and self._hands.stdout.readline()):
             raise RuntimeError(f"no {command}: {self.log.read_text()}")
