@@ -143,8 +143,8 @@ def test_where_it_crosses_is_seen_explained_and_gone_to_with_the_mouse(tangled, 
     window.screenshot(pictures / "crossings.png")
     before = window.ask("tuple(area('VIEW_3D').spaces.active.region_3d.view_location)")
     window.click("bpy.ops.taffeta.go_to_crossing(")
+    window.until(f"tuple(area('VIEW_3D').spaces.active.region_3d.view_location) != {before}")
     window.redraw()
-    assert window.ask("tuple(area('VIEW_3D').spaces.active.region_3d.view_location)") != before
     window.screenshot(pictures / "crossings_near.png")
     window.click("bpy.ops.taffeta.select_crossing(")
     window.until("bpy.context.mode == 'EDIT_MESH'")

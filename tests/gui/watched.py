@@ -50,7 +50,7 @@ def watch(drape: Drape, pictures: Path) -> Watched:
     window.find("bpy.ops.taffeta.bake()")
     window.do("watch_status_bar()")
     began = time.monotonic()
-    window.click("bpy.ops.taffeta.bake()")
+    drape.begin()
     landed, looks, early, early_of = [0], 0, None, 0
     while drape.running():
         time.sleep(GLANCE)
