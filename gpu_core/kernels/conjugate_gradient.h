@@ -2,7 +2,8 @@
 // Preconditioned conjugate gradients with every scalar on the device: the iterations never wait for the host.
 // scalar: 0 r·z, 1 step length, 2 weight of the last direction, 3 the r·z that is asked for, 4 one once it was reached: from
 // then on iterations change nothing, so the host may be late to stop them; 5 r·z at the start, 6 the checks until it was
-// reached, 7 the r·z at the start from which on a solve is not taken: the last one has made things worse.
+// reached, 7 the r·z at the start from which on a solve is not taken: the last one has made things worse; 8 r·Δx, twice the energy
+// that the increment so far would save if the matrix were all there is.
 #pragma once
 #include "chunked.h"
 
@@ -25,7 +26,7 @@ KERNEL void gradient_start(int v, const vec *residual OF(count), vec *solution O
 // growth: by how much more than the last solve that was taken this one may begin with, unless `unlimited`. accepted: 1 once the
 // increment may be taken.
 KERNEL void gradient_energy(int element, const float *partial OF(chunks), int chunks, float share, float growth,
-                            int unlimited, int *accepted OF(count), float *scalar OF(count + 7))
+                            int unlimited, int *accepted OF(count), float *scalar OF(count + 8))
 {
     if (unlimited) scalar[element + 7] = int_as_float(0x7f800000);
     else if (accepted[element]) scalar[element + 7] = growth * scalar[element + 5];
@@ -35,6 +36,7 @@ KERNEL void gradient_energy(int element, const float *partial OF(chunks), int ch
     scalar[element + 2] = 0.0f;
     scalar[element + 3] = maximum(share * scalar[element], NOTHING);
     scalar[element + 4] = 0.0f;
+    scalar[element + 8] = 0.0f;
 }
 
 KERNEL void gradient_check(int element, int *accepted OF(count), float *scalar OF(count + 7))
@@ -44,11 +46,12 @@ KERNEL void gradient_check(int element, int *accepted OF(count), float *scalar O
     accepted[element] = scalar[element + 4] == 1.0f && scalar[element + 5] <= scalar[element + 7];
 }
 
-KERNEL void step_length(int element, const float *partial OF(chunks), int chunks, float *scalar OF(count + 4))
+KERNEL void step_length(int element, const float *partial OF(chunks), int chunks, float *scalar OF(count + 8))
 {
     float curvature = total(partial, chunks);
     bool goes = scalar[element + 4] == 0.0f && scalar[element] > NOTHING && curvature > NOTHING;
     scalar[element + 1] = goes ? scalar[element] / curvature : 0.0f;
+    scalar[element + 8] += scalar[element + 1] * scalar[element];
 }
 
 KERNEL void direction_weight(int element, const float *partial OF(chunks), int chunks, float *scalar OF(count + 2))

@@ -115,14 +115,14 @@ KERNEL void free_way(int v, const vec *before OF(count), const vec *reached OF(c
     way[v] = now;
 }
 
-// last: the increment that was taken last. accepted: whether this one is.
-KERNEL void take_increment(int v, const int *accepted OF(1), const vec *increment OF(count), vec *last OF(count),
-                           vec *x OF(count), vec *displacement OF(count))
+// last: what was taken last. accepted: whether this increment is, and `share` how much of it.
+KERNEL void take_increment(int v, const int *accepted OF(1), const float *share OF(1), const vec *increment OF(count),
+                           vec *last OF(count), vec *x OF(count), vec *displacement OF(count))
 {
     if (!accepted[0]) return;
-    last[v] = increment[v];
-    x[v] = x[v] + increment[v];
-    displacement[v] = displacement[v] + increment[v];
+    last[v] = share[0] * increment[v];
+    x[v] = x[v] + last[v];
+    displacement[v] = displacement[v] + last[v];
 }
 
 KERNEL void add_increment(int v, const vec *increment OF(count), vec *x OF(count), vec *displacement OF(count))

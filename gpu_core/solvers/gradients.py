@@ -22,7 +22,7 @@ MOST_AT_ONCE = 8  #: batches that are one graph
 
 
 class GradientSolve:
-    """One solve, bound to its arrays. scalar: (8,) of the device, see `conjugate_gradient.h`."""
+    """One solve, bound to its arrays. scalar: (9,) of the device, see `conjugate_gradient.h`."""
 
     def __init__(
         self,

@@ -62,10 +62,10 @@ class Iterate:
         """Kernel: x and displacement += increment (N, 4)."""
         return launch("add_increment", self.cloth, increment=increment, x=self.x, displacement=self.displacement)
 
-    def take(self, accepted: Any, increment: Any, last: Any) -> Launch:
-        """Kernel: the same, and last (N, 4) ← increment, if accepted (1,) int32."""
+    def take(self, accepted: Any, share: Any, increment: Any, last: Any) -> Launch:
+        """Kernel: the same with a share (1,) of it, which is last (N, 4) then, if accepted (1,) int32."""
         return launch(
-            "take_increment", self.cloth, accepted=accepted, increment=increment, last=last, x=self.x,
+            "take_increment", self.cloth, accepted=accepted, share=share, increment=increment, last=last, x=self.x,
             displacement=self.displacement,
         )  # fmt: skip
 

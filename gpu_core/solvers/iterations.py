@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..backend import Backend
 from ..contact.barrier import Contacts
 from .change import Change
+from .cord_search import CordSearch
 from .elastic import Elastic
 from .global_step import GlobalStep
 from .iterate import Iterate
@@ -58,6 +59,8 @@ class Iterations:
         self.change, self.momentum, self.rest, self.rate = change, momentum, rest, rate
         self._last = backend.xp.zeros_like(iterate.displacement)  #: (N, 4) what the last iteration added, m
         self._elastic: dict[tuple[bool, ...], Callable[[], None]] = {}  #: by `elastic.acting`
+        cords = elastic.cord if isinstance(system, NewtonStep) else None
+        self._search = CordSearch(backend, cords, iterate.x, system.increment, system.scalar)
         self._look = backend.look(system.scalar, change.sizes)
         self._bound: dict[tuple[Contacts | None, int, int], Bound] = {}
 
@@ -171,7 +174,11 @@ class Iterations:
 
     def _made(self, contacts: Contacts | None) -> Bound:
         system, iterate, sequence = self.system, self.iterate, self.backend.sequence
-        take = [iterate.take(system.accepted, system.increment, self._last), *self.change.launches]
+        take = [
+            *self._search.launches,
+            iterate.take(system.accepted, self._search.share, system.increment, self._last),
+            *self.change.launches,
+        ]
         if contacts is None:
             nothing = sequence([])
             return Bound(nothing, nothing, sequence(take), nothing)

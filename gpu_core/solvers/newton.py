@@ -69,7 +69,7 @@ class NewtonStep:
             xp.zeros((count, 4), xp.float32) for _ in range(6)
         )
         self._dot = DotProduct(backend, count)  #: of p·K p, and of what is left and its preconditioned
-        self.scalar, self.accepted = xp.zeros(8, xp.float32), xp.zeros(1, xp.int32)  #: see `conjugate_gradient.h`
+        self.scalar, self.accepted = xp.zeros(9, xp.float32), xp.zeros(1, xp.int32)  #: see `conjugate_gradient.h`
         #: by contacts, their generation, accuracy, and whether there is a pressure
         self._bound: dict[tuple[Contacts | None, int, float, bool], Solve] = {}
         self._no_contacts = ContactBlocks(

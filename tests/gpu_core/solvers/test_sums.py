@@ -19,7 +19,7 @@ class Beside(CpuBackend):
 
 def energy(backend: CpuBackend, way: np.ndarray) -> np.float32:
     """The sum of the squares of the ways (N, 4), as `gradient_energy` has it."""
-    dot, scalar, accepted = DotProduct(backend, len(way)), np.zeros(8, np.float32), np.ones(1, np.int32)
+    dot, scalar, accepted = DotProduct(backend, len(way)), np.zeros(9, np.float32), np.ones(1, np.int32)
     nothing, held = np.zeros_like(way), np.zeros(len(way), np.int32)
     backend.run(
         [
