@@ -4,7 +4,8 @@
 Springs draw cloth out of bodies while these move, a little a frame, and what has room comes apart so. Some does not: an
 edge may be longer than what pierces it is thick, or a fold has closed around what should come out. That is not drawn
 any longer, and would cross for ever. To untangle is to jump, so it waits until nothing else has helped for half a
-second, and it counts only if nothing crosses after it: a fold that is still closed is left alone.
+second, and it counts only if nothing crosses after it: a fold that is still closed is left alone. Where bodies pass
+through themselves there, it is not even tried, for it takes the time of many frames and has never come off.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from .check.intersection import intersections, unique_edges
+from .contact.patches import Surface
+from .contact.tangles import Tangles
 from .scene import keyed
 from .scene.arrays import Array
 from .scene.scene import Scene
@@ -50,6 +54,20 @@ class Patience:
 
     def resume(self, state: npt.ArrayLike) -> None:
         self._least, self._idle, self._wait = map(int, np.asarray(state))
+
+
+def in_a_fold(positions: Array, surface: Surface, found: Tangles) -> bool:
+    """Whether bodies pass through themselves or each other about where something crosses.
+
+    positions: (V, 3) of all, m; found: what crosses.
+    """
+    places, cloth = positions[found.corners.ravel()], surface.cloth_vertices
+    bodies = surface.triangles[surface.triangles[:, 0] >= cloth].astype(np.int64) - cloth
+    edges, of_bodies = unique_edges(bodies), positions[cloth:]
+    edge, triangle = intersections(of_bodies, bodies, edges).T
+    corners = np.concatenate([edges[edge].ravel(), bodies[triangle].ravel()])
+    near = (of_bodies >= places.min(axis=0)) & (of_bodies <= places.max(axis=0))
+    return bool(near.all(axis=1)[corners].any())
 
 
 def relieved(scene: Scene, frame: int, places: Sequence[Array], bodies: Sequence[Array]) -> list[Array]:

@@ -19,7 +19,7 @@ from .contact.crossings import Crossings
 from .elasticity.assembly import vectors
 from .engulfed import Engulfed
 from .messages import Told
-from .relief import Patience, relieved
+from .relief import Patience, in_a_fold, relieved
 from .scene.arrays import Array
 from .scene.garments import garments
 from .scene.meetings import Meetings
@@ -202,18 +202,19 @@ class Simulator:
         self._part(frame, report)
         solver = self._solver_of(halvings)
         solver.renew(self.space.moment(frame))
-        solver.allow(self._allowed(report))
-        halvable = solver.can_halve and halvings < HALVINGS
+        divisible = solver.can_halve and halvings < HALVINGS
+        halvable = divisible and self._has_room()
+        solver.allow(self._allowed(report), halves=halvable and not report.late_steps)
         done: StepReport | None = None
         try:
             state, done = solver.step(self._state, self._target(frame, solver))
         except (DivergenceError, np.linalg.LinAlgError) as error:
-            if not halvable:
+            if not divisible:
                 raise self._diverged(solver.last_x) from error
         except TooManyPairsError as error:
             raise SolverError(f"Scene: {error}") from error
         report.iterations += done.iterations if done else 0
-        if done is None or (halvable and self._has_room() and _halves_may_help(done, report, halvings)):
+        if done is None or (halvable and _halves_may_help(done, report, halvings)):
             report.halved_steps += 1
             half = 0.5 ** (halvings + 1) / self.scene.settings.steps_per_frame
             self._advance(report, frame - half, halvings + 1)
@@ -256,6 +257,8 @@ class Simulator:
         proximity, crossings, crossed = self.solver.proximity, self.crossings, self.crossings.crossed
         freed, state = proximity.freed, self.solver.to_host(self._state)
         x, velocity = state["x"], state["velocity"]
+        if in_a_fold(x[:, :3].astype(np.float64), self.space.surface, crossings.found):
+            return []
         bodies = np.cumsum([0, *(body.positions.shape[1] for body in self.scene.colliders)]) + self.space.cloth_vertices
         world, before = self.space.world(x[:, :3]), self.positions()
         after = relieved(self.scene, self.frame, before, [world[a:b] for a, b in pairwise(bodies)])

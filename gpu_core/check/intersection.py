@@ -199,6 +199,9 @@ def _size_class(size: Lattice, unit: float) -> Indices:
 
 def _cell_pairs(edges: _Elements, triangles: _Elements) -> Iterator[tuple[Indices, Indices]]:
     """Chunks of (edge, triangle) whose boxes overlap, shared vertices included."""
+    if len(edges.number) * len(triangles.number) <= PAIRS_AT_ONCE:
+        yield _overlapping(edges, triangles)
+        return
     longest = [(elements.high - elements.low).max(axis=1, keepdims=True) for elements in (edges, triangles)]
     cell = np.maximum(*longest) + 1
     edges, edge_keys, edge_starts = _by_cell(edges, cell)
@@ -219,6 +222,16 @@ def _cell_pairs(edges: _Elements, triangles: _Elements) -> Iterator[tuple[Indice
             pair = np.flatnonzero(((below | above) & SIGN) == 0)
             triangle = np.repeat(busy[here], run)[pair]
             yield edges.number[edge[pair]], triangles.number[triangle]
+
+
+def _overlapping(edges: _Elements, triangles: _Elements) -> tuple[Indices, Indices]:
+    """The same from a look at every pair: of few, that is less work than to sort them into cells."""
+    overlap = np.ones((len(edges.number), len(triangles.number)), bool)
+    for axis in range(3):
+        overlap &= edges.low[axis, :, None] <= triangles.high[axis]
+        overlap &= edges.high[axis, :, None] >= triangles.low[axis]
+    edge, triangle = np.nonzero(overlap)
+    return edges.number[edge], triangles.number[triangle]
 
 
 def _by_cell(elements: _Elements, cell: Lattice) -> tuple[_Elements, Indices, Indices]:

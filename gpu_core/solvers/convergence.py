@@ -26,6 +26,7 @@ class Convergence:
         self.elastic, self.iterate = elastic, iterate
         self.stall = Stall()
         self.budget: int | None = None  #: linear solves, after which a step in which nothing is late ends
+        self.halves = False  #: a step in which something stays late is taken once more, in halves
         self.allow(inner_tolerance)
         self._balanced, self._settled_excess, self._guarded = 0, float("inf"), True
         #: stretch beyond a strain limit, and between states alike in that the energy of cords, which have none, J
@@ -39,7 +40,7 @@ class Convergence:
     def begin(self, after_unsolved: bool, guarded: bool) -> None:
         """after_unsolved: the step before ended without being solved. guarded: no pair is let go. Else cloth beyond its
         limit is not in balance, but on its way out of what it crosses, and the step goes on."""
-        self.stall.begin(after_unsolved)
+        self.stall.begin(after_unsolved, self.halves)
         self._least_strain, self._least_strained = UNKNOWN, self.iterate.feasible.copy()
         self._balanced, self._settled_excess, self._guarded = 0, float("inf"), guarded
 

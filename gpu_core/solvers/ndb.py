@@ -212,8 +212,8 @@ class Ndb:
 
     # What else a `Simulator` asks of a solver.
 
-    def allow(self, solves: int | None) -> None:
-        self.convergence.budget = solves
+    def allow(self, solves: int | None, halves: bool = False) -> None:
+        self.convergence.budget, self.convergence.halves = solves, halves
 
     def renew(self, moment: Moment) -> None:
         before, self.moment = self.moment, moment

@@ -89,8 +89,9 @@ class Solver(Protocol):
         Raises DivergenceError, LinAlgError, and TooManyPairsError.
         """
 
-    def allow(self, solves: int | None) -> None:
-        """The next steps may take so many linear solves each where nothing is late; None = as many as they need."""
+    def allow(self, solves: int | None, halves: bool = False) -> None:
+        """The next steps may take so many linear solves each where nothing is late; None = as many as they need.
+        halves: where something stays late they are taken once more, in halves, so they need not try for long."""
 
     def renew(self, moment: Moment) -> None:
         """Take the numbers of another moment, from the next step on."""

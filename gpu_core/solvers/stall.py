@@ -16,21 +16,26 @@ EXCESS_GAIN = 0.9  #: the same of the strain's excess
 
 
 class Stall:
-    """Watches a step's full CCDs where something was released and the step before stayed unsolved."""
+    """Watches a step's full CCDs: all of them where something was released and the step before stayed unsolved, else
+    those in which a body is late, if halves may help."""
 
     def __init__(self) -> None:
         self.begin(after_unsolved=False)
 
-    def begin(self, after_unsolved: bool) -> None:
-        """after_unsolved: the step before ran out of full CCDs, or ended by this."""
-        self.watching = after_unsolved
+    def begin(self, after_unsolved: bool, halves: bool = False) -> None:
+        """after_unsolved: the step before ran out of full CCDs, or ended by this. halves: it is taken in halves where
+        something is late at its end."""
+        self.watching, self._halves = after_unsolved, halves
         self._least, self._least_excess, self._idle = float("inf"), float("inf"), 0
 
     def seen(self, change: float, seen: Seen, moved: float, excess: float) -> bool:
         """Whether to end here. change: the last ‖Δx‖, m; moved: what contact moved, m; excess: of the strain limit."""
-        if not self.watching:
+        if self.watching:
+            unsolved = max(change, seen.cut, moved)
+        elif self._halves and seen.late:
+            unsolved, excess = seen.cut, float("inf")
+        else:
             return False
-        unsolved = max(change, seen.cut, moved)
         less, less_excess = unsolved < GAIN * self._least, excess < EXCESS_GAIN * self._least_excess
         self._least = unsolved if less else self._least
         self._least_excess = excess if less_excess else self._least_excess

@@ -9,10 +9,11 @@ import pytest
 from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.bake.certificate import Certificate
 from taffeta.gpu_core.check.intersection import intersections
-from taffeta.gpu_core.relief import WAIT, Patience
-from taffeta.gpu_core.scene.scene import Cloth, Material, Scene, Settings
+from taffeta.gpu_core.contact.tangles import tangles
+from taffeta.gpu_core.relief import WAIT, Patience, in_a_fold
+from taffeta.gpu_core.scene.scene import Cloth, Collider, Material, Scene, Settings
 from taffeta.gpu_core.simulator import Simulator
-from taffeta.tests.gpu_core.small_scene import sheet
+from taffeta.tests.gpu_core.small_scene import ball, sheet
 
 cpu = select("cpu")
 
@@ -85,6 +86,23 @@ def test_what_is_to_be_left_alone_or_has_time_is(policy, patience):
     report = simulator.advance_frame()
     assert report.tangled
     assert not report.untangled
+
+
+@pytest.mark.parametrize(("at", "apart", "folded"), [(0.0, 0.14, True), (0.15, 0.14, False), (0.0, 0.22, False)])
+def test_cloth_in_a_fold_waits_until_that_opens(at, apart, folded):
+    """A small sheet that pierces two balls, or one of them, where these meet and elsewhere."""
+    points, triangles = sheet(4, 0.06)
+    points = points + [at - points[:, 0].mean(), -points[:, 1].mean(), 0.02]
+    cloth = Cloth("Sheet", triangles, points, points, Material())
+    round_, faces = ball(0.1)
+    bodies = [
+        Collider(name, faces, (round_ + [side * apart / 2.0, 0.0, 0.0])[None].astype(np.float32))
+        for name, side in (("Left", -1.0), ("Right", 1.0))
+    ]
+    simulator = Simulator(Scene((cloth,), tuple(bodies), Settings(start="tolerate")), cpu)
+    x = np.asarray(simulator.state()["x"][:, :3], np.float64)
+    found = tangles(x, simulator.space.surface)
+    assert in_a_fold(x, simulator.space.surface, found) is folded
 
 
 def test_the_frame_says_so():

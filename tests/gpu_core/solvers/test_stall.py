@@ -40,3 +40,16 @@ def test_a_body_that_gains_little_of_its_way_is_no_reason_to_go_on():
     stall = Stall()
     stall.begin(after_unsolved=True)
     assert any(stall.seen(0.0, seen(0.98**k, late=True), 0.0, float("inf")) for k in range(20))
+
+
+def test_a_step_that_would_be_halved_ends_when_a_body_comes_no_farther():
+    stall = Stall()
+    stall.begin(after_unsolved=False, halves=True)
+    assert ended(stall, [1.0] * 40) is None  # nothing is late
+    assert [stall.seen(0.0, seen(1.0, late=True), 0.0, float("inf")) for _ in range(1 + PATIENCE)] == [False] * 6 + [
+        True
+    ]
+    stall.begin(after_unsolved=False, halves=True)
+    assert not any(stall.seen(1.0, seen(0.75**k, late=True), 1.0, float("inf")) for k in range(40))
+    stall.begin(after_unsolved=False)
+    assert not any(stall.seen(0.0, seen(1.0, late=True), 0.0, float("inf")) for k in range(40))
