@@ -98,7 +98,7 @@ ELBOW_OUT = {  # between the two: a hand comes to a hip from outside
     "LeftArm": [(UPPER, 85.0), (Y, -50.0), (X, 16.0)], "LeftForeArm": [(ELBOW, 60.0)], "RightArm": [(Y, -14.0)],
 }  # fmt: skip
 ON_HIP = {
-    "LeftArm": [(UPPER, 85.0), (Y, -20.0), (X, 16.0)], "LeftForeArm": [(ELBOW, 66.0)], "RightArm": [(Y, -14.0)],
+    "LeftArm": [(UPPER, 85.0), (Y, -25.0), (X, 16.0)], "LeftForeArm": [(ELBOW, 66.0)], "RightArm": [(Y, -14.0)],
     "Spine": [(Y, 4.0)],
 }  # fmt: skip
 SIT = {

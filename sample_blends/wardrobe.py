@@ -65,8 +65,8 @@ def _skirt(_person: Human, middle: Array, _arm: Array) -> npt.NDArray[np.bool_]:
 GARMENTS = (
     Garment("Leggings", "helper-tights", _leggings, 0.006, "RIB_KNIT", 1, WAIST - BAND),
     Garment("Shirt", "helper-tights", _shirt, 0.011, "JERSEY_KNIT", 5),
-    Garment("Skirt", "helper-skirt", _skirt, 0.018, "WOOL", 0, WAIST - BAND, 0.03),
-    Garment("Coat", "helper-tights", _coat, 0.03, "WOOL", 4, ease=0.08),
+    Garment("Skirt", "helper-skirt", _skirt, 0.018, "WOOL", 0, WAIST - BAND, 0.2),
+    Garment("Coat", "helper-tights", _coat, 0.03, "WOOL", 4, ease=0.16),
 )
 
 TOP = Garment("Top", "helper-tights", _top, 0.005, "JERSEY_KNIT", 5, ease=-0.04)  #: without sleeves, and short
