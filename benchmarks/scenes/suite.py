@@ -37,6 +37,9 @@ class _Seen:
         self.unfinished = 0
 
     def look(self, report: FrameReport, simulator: Simulator) -> None:
+        """Of a frame of the scene: what a pre-roll does before the first is in no cache."""
+        if report.frame < simulator.scene.settings.frame_start:
+            return
         self.judge.look(report.frame, simulator.positions())
         self.slowest = max(self.slowest, report.seconds)
         self.stretch = max(self.stretch, report.largest_stretch)

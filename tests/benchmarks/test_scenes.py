@@ -49,6 +49,15 @@ def test_a_row_of_the_suite_holds_the_papers_columns_and_what_each_frame_is_wort
     assert float(cells["FPS"]) == pytest.approx(1e3 / (broad + narrow + solve + misc), rel=0.01)
 
 
+def test_a_pre_roll_is_no_frame_of_a_row(monkeypatch):
+    """`layered_dress` has one; the row was an error."""
+    stage = drape()
+    rolled = replace(stage.scene, settings=replace(stage.scene.settings, preroll=2))
+    monkeypatch.setattr(suite, "staged", lambda *_: replace(stage, scene=rolled))
+    row = suite.measured("drape_on_sphere", VERTICES, "", CpuBackend(threads=1))
+    assert (row["failed"], row["frames"], row["crossing_frames"]) == ("", rolled.settings.frames, 0)
+
+
 def test_a_scene_that_cannot_be_built_is_a_row_that_says_so():
     row = suite.measured("nothing", VERTICES, "", CpuBackend(threads=1))
     assert row["failed"].startswith("There is no sample 'nothing'")
