@@ -15,6 +15,7 @@ Array = npt.NDArray[np.float64]
 COUNT = 2000  #: places of a curve that a strip is laid along
 WIDTH = 0.015  #: m
 UP = np.array([0.0, 0.0, 1.0])
+PLACES = 14  #: decimals of a metre
 FLAT = "Flat"  #: the shape key of how a strip was woven
 
 
@@ -52,6 +53,7 @@ def add_strip(name: str, vertices: int, line: Array, colour: tuple[float, float,
     across /= np.linalg.norm(across, axis=1, keepdims=True)
     aside = (np.arange(columns) / (columns - 1) - 0.5) * WIDTH
     tied = middle[:, None] + aside[:, None] * across[:, None]
+    tied = np.round(tied, PLACES) + 0.0  # what is 0 but for rounding is another 1e-16 on another processor
     along = np.linspace(0.0, length, rows)
     flat = np.stack([*np.broadcast_arrays(along[:, None], aside), np.zeros((rows, columns))], axis=-1).reshape(-1, 3)
     first = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).ravel()

@@ -23,8 +23,7 @@ JUDGED = ("cape", "drawstring_waist", "flag_in_a_gust", "jeans", "pleated_skirt"
 FIRST = 6  #: frames of both; `make scenes` bakes them whole
 PATIENCE = 300  #: s
 
-#: Prints, of the files named, what makes the result of a bake; places to a tenth of a micrometre, for the sine of π,
-#: which is 0, is another 1e-16 on another processor.
+#: Prints, of the files named, what makes the result of a bake.
 DESCRIBE = """
 import hashlib, sys
 import bpy
@@ -37,8 +36,7 @@ for path in sys.argv[1:]:
     for thing in sorted(scene.objects, key=lambda thing: thing.name):
         if thing.taffeta.role != "NONE":
             mesh, cloth = thing.data, thing.taffeta.cloth
-            places = [tuple(round(part, 7) + 0.0 for part in vertex.co) for vertex in mesh.vertices]
-            shape = places, [tuple(face.vertices) for face in mesh.polygons]
+            shape = [tuple(vertex.co) for vertex in mesh.vertices], [tuple(face.vertices) for face in mesh.polygons]
             place = [tuple(row) for row in thing.matrix_world]
             print(thing.name, thing.taffeta.role, cloth.preset, cloth.pin_group, place)
             print(len(mesh.vertices), hashlib.sha256(repr(shape).encode()).hexdigest())

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What ends a step that finds no end because there is none: where bodies fold, no state within the limits may exist.
 
-The first such step has all full CCDs that a step may have, and so has every step for as long as nothing crosses: ended
-early, a step may leave cloth where the next one has no room. Once something had to be released, a step after one that
-was not solved ends as soon as its own full CCDs bring nothing more.
+For as long as nothing crosses, a step whose end is kept has all full CCDs that a step may have: ended early, it may
+leave cloth where the next one has no room. Once something had to be released, a step after one that was not solved ends
+as soon as its own full CCDs bring nothing more. And a step that is taken in halves where a body stays late ends as soon
+as that body comes no farther: its own end is thrown away.
 """
 
 from __future__ import annotations
