@@ -36,7 +36,7 @@ class Stopwatch:
 
     def __init__(self, backend: Backend) -> None:
         self._backend, self._sequence = backend, backend.sequence
-        self._taken: list[tuple[Launch, Callable[[], float]]] = []
+        self._taken: list[tuple[str, int, Callable[[], float]]] = []  #: kernel, elements; no array lives on in it
         self.runs = False
 
     def __enter__(self) -> Stopwatch:
@@ -54,7 +54,7 @@ class Stopwatch:
         def run() -> None:
             for item, once in bound:
                 if self.runs:
-                    self._taken.append((item, self._timed(once)))
+                    self._taken.append((item.kernel, item.elements, self._timed(once)))
                 else:
                     once()
 
@@ -82,9 +82,9 @@ class Stopwatch:
     def kernels(self) -> dict[str, tuple[int, float, int]]:
         """By name: launches, milliseconds and elements in all."""
         total: defaultdict[str, tuple[int, float, int]] = defaultdict(lambda: (0, 0.0, 0))
-        for item, answer in self._taken:
-            launches, milliseconds, elements = total[item.kernel]
-            total[item.kernel] = launches + 1, milliseconds + answer(), elements + item.elements
+        for kernel, some, answer in self._taken:
+            launches, milliseconds, elements = total[kernel]
+            total[kernel] = launches + 1, milliseconds + answer(), elements + some
         return dict(total)
 
 

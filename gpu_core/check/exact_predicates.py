@@ -8,9 +8,11 @@ them into Python integers, in which sums and products are exact: no tolerance, n
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
+from math import frexp
 
 Point = tuple[int, int, int]
+
+DIGITS = 2**53  #: a float64's mantissa times this is whole
 
 
 def segment_meets_triangle(segment: Sequence[Sequence[float]], triangle: Sequence[Sequence[float]]) -> bool:
@@ -31,9 +33,10 @@ def segment_meets_triangle(segment: Sequence[Sequence[float]], triangle: Sequenc
 
 
 def _on_one_lattice(points: Sequence[Sequence[float]]) -> list[Point]:
-    exact = [[Fraction(value) for value in point] for point in points]
-    scale = max(value.denominator for point in exact for value in point)  # powers of two: the largest serves all
-    return [(int(x * scale), int(y * scale), int(z * scale)) for x, y, z in exact]
+    parts = [frexp(value) for point in points for value in point]
+    finest = min((exponent for mantissa, exponent in parts if mantissa), default=0)
+    whole = [int(mantissa * DIGITS) << exponent - finest if mantissa else 0 for mantissa, exponent in parts]
+    return list(zip(whole[::3], whole[1::3], whole[2::3], strict=True))
 
 
 def _segments_meet(p: Point, q: Point, a: Point, b: Point) -> bool:
