@@ -5,17 +5,22 @@ Where bodies come to meet, or one folds until it passes through itself, there is
 arrives even so, and cloth is in it. Contact would keep in for ever what it should keep out. So bodies do not touch the
 vertices inside, cloth keeps out of cloth as ever, and springs draw them to the nearest place outside, which goes along
 with the body: as soon as the fold opens, it is free. A vertex that is out is kept out; where a body pierces the faces
-between such vertices, they are drawn farther out, a little a frame.
+between such vertices, they are drawn farther out, a little a frame. What belongs inside of a body since the start, as
+in a room, is never drawn out of it.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import numpy.typing as npt
 
-from .contact.tangles import Tangles
+from .contact.tangles import Tangles, tangles
+from .enclosed import belonging, inside
 from .scene.arrays import Array, IntArray
 from .scene.meetings import Table
+from .scene.mesh import with_cords
 from .scene.nearest import Body, weights_in_triangles
 from .scene_space import SceneSpace
 
@@ -40,12 +45,35 @@ class Engulfed:
             self._bodies.append((rows, Body(start[rows], collider.shell)))
         self._outside: list[tuple[npt.NDArray[np.int64], IntArray, Array]] = []
 
+    @cached_property
+    def _astray(self) -> list[npt.NDArray[np.bool_]]:
+        """(V,) of each body, all but the cloth that belongs inside of it since the start."""
+        space = self._space
+        start, cloth = np.asarray(space.start()[:, :3], np.float64), slice(0, space.cloth_vertices)
+        edges, thickness = with_cords(space.edges, space.surface.cords), space.moment(space.begins).thickness
+        crossed: Tangles | None = None
+        astray = [np.ones(len(start), bool) for _ in self._bodies]
+        for (rows, body), own in zip(self._bodies, astray, strict=True):
+            held = inside(start[cloth], body)
+            if not held.any():
+                continue
+            crossed = tangles(start, space.surface) if crossed is None else crossed
+            of_body = ((crossed.corners >= rows.start) & (crossed.corners < rows.stop)).any(axis=1)
+            crossing = np.zeros(len(start), bool)
+            crossing[crossed.corners[of_body]] = True
+            gap = float(thickness[cloth].max() + thickness[rows.start])
+            own[cloth] = ~belonging(start[cloth], edges, body, held, crossing[cloth], gap)
+        return astray
+
     def renew(self, x: Array, found: Tangles, thickness: Array, party: IntArray, apart: Table) -> None:
         """Look at what crosses at x (V, 3), m, and at all that hangs on it.
 
         thickness: (V,) ξ, m. party: (V,). apart: (P, P) which parties the user lets through each other now.
         """
-        bodies = [(rows, body.moved(x[rows]), ~apart[party, party[rows.start]]) for rows, body in self._bodies]
+        bodies = [
+            (rows, body.moved(x[rows]), astray & ~apart[party, party[rows.start]])
+            for (rows, body), astray in zip(self._bodies, self._astray, strict=True)
+        ]
         self.vertices = self._inside(x, found, bodies)
         self.pierced = self._pierced(found)
         vertices = self.drawn

@@ -394,11 +394,11 @@ class Simulator:
 
     def _report_start(self) -> None:
         """Raises SceneError where the scene begins with crossings and must not."""
-        for first, second, where in self.crossings.renew(self._state.x)[0]:
-            problem = f"it intersects {second} at the start, in {where}"
+        for meeting in self.crossings.renew(self._state.x)[0]:
+            problem = f"it intersects {meeting.second} at the start, in {meeting.where}"
             if self.scene.settings.start == "refuse":
-                raise SceneError(first, problem, "Move them apart, or set Tangled Start to Untangle")
-            self.warnings.append(f"{first}: {problem}. These pairs are left alone until they separate")
+                raise SceneError(meeting.first, problem, "Move them apart, or set Tangled Start to Untangle")
+            self.warnings.append(f"{meeting.first}: {problem}. These pairs are left alone until they separate")
 
     def _diverged(self, x: Any) -> SolverError:
         """The error that names the cloth whose vertex went farthest."""

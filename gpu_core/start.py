@@ -4,7 +4,7 @@
 Contact keeps what is outside out; what begins inside it would keep in for ever. So vertices go to the nearest place of
 the surface and the thickness beyond, and then, a little at a time, those of edges and triangles that still cross. The
 shape without stress stays, so the first steps pull straight what this has bent. What cannot be brought out is left
-alone as before.
+alone as before. What belongs inside stays there (`enclosed.py`).
 """
 
 from __future__ import annotations
@@ -14,69 +14,105 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from .contact.tangles import tangles
+from .contact.tangles import Tangles, tangles
+from .enclosed import belonging, edges_of_pieces, inside
 from .scene import keyed
-from .scene.arrays import Array
+from .scene.arrays import Array, IntArray
 from .scene.meetings import Meetings, let_through
 from .scene.nearest import Body
-from .scene.scene import Cloth, Scene
+from .scene.scene import Cloth, Collider, Scene
 from .scene_space import start_positions, surface_of
 
 ROUNDS = 60  #: in which what still crosses goes a step
 SPARE = 0.1  #: of the thickness, that is kept besides
-BEFORE = (
-    0.9  #: cosine to the nearest triangle's normal beyond which a point is surely outside, or in what is closed inside
-)
 STEP = 0.25  #: of the thickness, that crossing cloth goes in a round
 PASSES = 3  #: over all bodies: out of one may be into another
 
 
 def freed_of_bodies(scene: Scene) -> tuple[Scene, list[str]]:
     """The scene with its cloth outside of the bodies that it collides with as far as it can be, and what was done, in
-    words."""
-    meetings = Meetings(scene)
-    apart = meetings.apart(scene.settings.begins)
-    bodies = [(item, Body(item.positions[0], item.shell)) for item in scene.colliders]
+    words. The same object where nothing was moved."""
+    meetings, crossings = Meetings(scene), _Crossings(scene)
+    bodies = [Body(item.positions[0], item.shell) for item in scene.colliders]
     places = [np.array(cloth.positions, np.float64) for cloth in scene.cloths]
-    free_of = [movable(cloth) for cloth in scene.cloths]
-    said: list[str] = []
-    for cloth, own, free, party in zip(scene.cloths, places, free_of, meetings.of_cloths, strict=True):
-        for _ in range(PASSES):
-            before = len(said)
-            for (item, body), its in zip(bodies, meetings.of_colliders, strict=True):
-                gap = (1.0 + SPARE) * (cloth.thickness + item.thickness)
-                moved = _brought_out(own, free & ~apart[party, its], body, gap)
-                if len(moved):
-                    deepest = f"up to {1e3 * moved.max():.2g} mm deep"
-                    text = f"{cloth.name}: {len(moved)} vertices begin inside {item.name}, {deepest}"
-                    said.append(f"{text}. They were brought out")
-            if len(said) == before:
-                break
-    if not said:
-        return scene, []
-    now = _with(scene, places)
-    _part(now, meetings, [body for _, body in bodies], places, free_of)
+    brought, said = False, list[str]()
+    for k, own in enumerate(places):
+        depths, staying = _freed(scene, k, own, bodies, meetings, crossings)
+        brought |= bool(depths)
+        for number, item in enumerate(scene.colliders):
+            if number in depths:
+                said.append(_in_words(scene.cloths[k], item, depths[number]))
+            elif number in staying:
+                text = f"{scene.cloths[k].name}: {staying[number]} vertices begin inside {item.name}"
+                said.append(f"{text} and stay there: there is room")
+    if not brought:
+        return scene, said
+    _part(_with(scene, places), meetings, bodies, places, [movable(cloth) for cloth in scene.cloths])
     return _with(scene, places), said
 
 
-def _brought_out(own: Array, free: npt.NDArray[np.bool_], body: Body, gap: float) -> Array:
-    """(K,) how deep those were that are now out, m. own: (N, 3), changed."""
-    near = np.flatnonzero(free & ((own >= body.low) & (own <= body.high)).all(axis=1))
-    if not len(near):
-        return np.zeros(0)
-    place, normal = body.nearest(own[near])
-    before = ((own[near] - place) * normal).sum(axis=1)
-    doubtful = before < BEFORE * np.linalg.norm(own[near] - place, axis=1)  # the winding number is dear
-    near, place, normal = near[doubtful], place[doubtful], normal[doubtful]
-    inside = before[doubtful] < -BEFORE * np.linalg.norm(own[near] - place, axis=1)
-    if not (body.closed and inside.all()):
-        unsure = np.flatnonzero(~inside) if body.closed else np.arange(len(near))
-        inside[unsure] = body.holds(own[near[unsure]])
-    near, place, normal = near[inside], place[inside], normal[inside]
-    way = place - own[near]
+def _in_words(cloth: Cloth, item: Collider, depth: Array) -> str:
+    """depth: (K,) of what was brought out, m."""
+    deepest = float(f"{1e3 * depth.max():.2g}")
+    text = f"{cloth.name}: {len(depth)} vertices begin inside {item.name}, up to {deepest:g} mm deep"
+    return f"{text}. They were brought out"
+
+
+def _freed(
+    scene: Scene, k: int, own: Array, bodies: list[Body], meetings: Meetings, crossings: _Crossings
+) -> tuple[dict[int, Array], dict[int, int]]:
+    """Bring cloth k out of bodies. own: (N, 3) of it, changed. Returns, by body, the depths (K,) of what was inside at
+    first and is out now, m, and how many vertices belong inside."""
+    cloth, party, apart = scene.cloths[k], meetings.of_cloths[k], meetings.apart(scene.settings.begins)
+    free, edges, touched = movable(cloth), edges_of_pieces(cloth), np.zeros(len(own), bool)
+    depths, staying = dict[int, Array](), dict[int, int]()
+    for _ in range(PASSES):
+        again = False
+        for number, (item, body) in enumerate(zip(scene.colliders, bodies, strict=True)):
+            held = inside(own, body)
+            out = held & free & ~apart[party, meetings.of_colliders[number]]
+            if not out.any():
+                continue
+            gap = (1.0 + SPARE) * (cloth.thickness + item.thickness)
+            stays = belonging(own, edges, body, held, touched | crossings.of(k, number), gap)
+            staying.setdefault(number, int((out & stays).sum()))
+            deep = np.flatnonzero(out & ~stays)
+            if len(deep):
+                depth = _brought_out(own, deep, body, gap)
+                depths.setdefault(number, depth)
+                touched[deep] = again = True
+        if not again:
+            break
+    return depths, staying
+
+
+class _Crossings:
+    """What goes through bodies as a scene begins; looked for when it is asked for."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._first = np.cumsum([0, *(len(cloth.positions) for cloth in scene.cloths)])
+        self._found: Tangles | None = None
+
+    def of(self, cloth: int, collider: int) -> npt.NDArray[np.bool_]:
+        """(N,) the vertices of a cloth whose edges or faces go through a body."""
+        if self._found is None:
+            self._found = tangles(start_positions(self._scene), surface_of(self._scene))
+        found, number = self._found, len(self._scene.cloths) + collider
+        corners = np.unique(found.corners[(found.objects == [cloth, number]).all(axis=1)])
+        first, last = self._first[cloth : cloth + 2]
+        crossing = np.zeros(last - first, bool)
+        crossing[corners[(corners >= first) & (corners < last)] - first] = True
+        return crossing
+
+
+def _brought_out(own: Array, deep: IntArray, body: Body, gap: float) -> Array:
+    """(K,) how deep the vertices `deep` (K,) were that are now out, m. own: (N, 3), changed."""
+    place, normal = body.nearest(own[deep])
+    way = place - own[deep]
     depth = np.linalg.norm(way, axis=1)
     outwards = np.where(depth[:, None] > 1e-9, way / np.maximum(depth, 1e-30)[:, None], normal)
-    own[near] = place + gap * outwards
+    own[deep] = place + gap * outwards
     return np.asarray(depth)
 
 

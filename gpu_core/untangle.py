@@ -32,39 +32,46 @@ PASSES = 2  #: out of cloth may be into a body
 
 def resolved(scene: Scene) -> tuple[Scene, list[str]]:
     """The scene with its cloth outside of bodies, of itself and of other cloth as far as it can be, and what was done,
-    in words."""
+    in words. What is said of crossings is said of those before the first pass; what is left in the end is not."""
     scene, said = freed_of_bodies(scene)
     scene, ordered = in_layers(scene, [movable(cloth) for cloth in scene.cloths])
-    said += ordered
-    for _ in range(PASSES):
-        scene, untangled = _untangled(scene)
-        if not untangled:
+    began, tangled = _crossings(scene), scene
+    for _ in range(PASSES if began else 0):
+        before, scene = scene, _untangled(scene)
+        if scene is before:
             break
-        scene, brought = freed_of_bodies(scene)
-        said += untangled + brought
-        if not brought:
+        before, scene = scene, freed_of_bodies(scene)[0]
+        if scene is before:
             break
-    return scene, said
+    if scene is tangled:
+        return scene, said + ordered
+    left = {(meeting.first, meeting.second): meeting.places for meeting in _crossings(scene)}
+    words = (_in_words(meeting, left.get((meeting.first, meeting.second), 0)) for meeting in began)
+    return scene, [*said, *ordered, *filter(None, words)]
 
 
-def _untangled(scene: Scene) -> tuple[Scene, list[str]]:
-    parts, sewing, fabric = _sewn(scene)
-    before = fabric.crossings()
-    if not len(before.corners):
-        return scene, []
+def _crossings(scene: Scene) -> list[Meeting]:
+    """Which objects cross as the scene is simulated."""
+    _, sewing, fabric = _sewn(scene)
     names = [*(cloth.name for cloth in sewing.scene.cloths), *(body.name for body in scene.colliders)]
-    met = meetings(before, names, fabric.places)
+    return meetings(fabric.crossings(), names, fabric.places)
+
+
+def _untangled(scene: Scene) -> Scene:
+    """The same object where that helps nothing."""
+    parts, sewing, fabric = _sewn(scene)
+    before = len(fabric.crossings().corners)
+    if not before:
+        return scene
     lay_copies_apart(fabric)
     apart = _as_in(scene, parts, sewing, fabric)
     if (laid := in_order(apart)) is not apart:
         parts, sewing, fabric = _sewn(laid)
     rest = np.concatenate([cloth.rest_positions for cloth in sewing.scene.cloths])
-    left = untangle(fabric, rest, _lengths(sewing.scene, fabric))
-    if left >= len(before.corners):
-        return scene, []
+    if untangle(fabric, rest, _lengths(sewing.scene, fabric)) >= before:
+        return scene
     scene = _as_in(scene, parts, sewing, fabric)
-    scene = replace(scene, cloths=tuple(laid_side_by_side(cloth) for cloth in scene.cloths))
-    return scene, [_in_words(meeting, left) for meeting in met]
+    return replace(scene, cloths=tuple(laid_side_by_side(cloth) for cloth in scene.cloths))
 
 
 def _as_in(scene: Scene, parts: Garments, sewing: Sewing, fabric: Fabric) -> Scene:
@@ -97,5 +104,8 @@ def _lengths(scene: Scene, fabric: Fabric) -> Array:
 
 
 def _in_words(meeting: Meeting, left: int) -> str:
-    done = "It was untangled" if not left else "Some of it was untangled"
+    """left: in how many places they still cross. Nothing where that is no better."""
+    if left >= meeting.places:
+        return ""
+    done = "Some of it was untangled" if left else "It was untangled"
     return f"{meeting.first}: it went through {meeting.second} at the start, in {meeting.where}. {done}"

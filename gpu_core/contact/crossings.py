@@ -75,11 +75,11 @@ class Crossings:
         self.proximity.freed = self.backend.array(np.unique(found.keys), np.int64)
         self._met(found, here)
         crossed = meetings(found.subset(begun), self.names, here + self.centre)
-        return [f"{first} and {second}" for first, second, _ in crossed], faults
+        return [meeting.pair for meeting in crossed], faults
 
     def _met(self, found: Tangles, here: npt.NDArray[np.float64]) -> list[Meeting]:
         crossed = meetings(found, self.names, here + self.centre)
-        self.crossed = {f"{first} and {second}" for first, second, _ in crossed}
+        self.crossed = {meeting.pair for meeting in crossed}
         return crossed
 
     def _found(self, here: npt.NDArray[np.float64]) -> Tangles:
@@ -94,7 +94,8 @@ class Crossings:
         new = unexplained(found, self.backend.host(self.proximity.freed), late)
         first, second = new.objects[:, 0], new.objects[:, 1]
         new = new.subset((first != second) | self.self_collision[first])
-        return [f"{a} and {b}, in {where}" for a, b, where in meetings(new, self.names, here + self.centre)]
+        crossed = meetings(new, self.names, here + self.centre)
+        return [f"{meeting.pair}, in {meeting.where}" for meeting in crossed]
 
     def release(self, x: Any, late: npt.NDArray[np.integer]) -> tuple[list[str], list[str]]:
         """Colliders or pins (vertices `late`) had no room to arrive: leave alone what they now cross.
@@ -103,4 +104,4 @@ class Crossings:
         """
         crossed, faults = self.renew(x, late)
         objects = [self.names[k] for k in np.unique(self.surface.object[late])]
-        return [*objects, *(f"{first} and {second}" for first, second, _ in crossed)], faults
+        return [*objects, *(meeting.pair for meeting in crossed)], faults

@@ -63,7 +63,12 @@ class Meeting(NamedTuple):
 
     first: str
     second: str  #: "itself" where an object crosses itself
-    where: str  #: how often, and a place in world space
+    places: int  #: how often
+    where: str  #: that, and a place in world space
+
+    @property
+    def pair(self) -> str:
+        return f"{self.first} and {self.second}"
 
 
 def meetings(found: Tangles, names: list[str], positions: npt.NDArray[np.floating]) -> list[Meeting]:
@@ -73,5 +78,5 @@ def meetings(found: Tangles, names: list[str], positions: npt.NDArray[np.floatin
         here = np.flatnonzero((found.objects == [a, b]).all(axis=1))
         x, y, z = positions[found.corners[here[0], 0]]
         where = f"{len(here)} places, the first near ({x:.3f}, {y:.3f}, {z:.3f})"
-        result.append(Meeting(names[a], "itself" if a == b else names[b], where))
+        result.append(Meeting(names[a], "itself" if a == b else names[b], len(here), where))
     return result

@@ -2,12 +2,14 @@
 """Where a point is to a body: the nearest place of its surface, and whether it lies inside.
 
 What is inside is told by the winding number (Jacobson et al. 2013), which holes and overlaps of a body do not confuse;
-a point before an open surface is not in it.
+a point before an open surface is not in it. Each part of a body looks outwards, whichever way its faces were made, but
+for the walls of a hollow in it.
 """
 
 from __future__ import annotations
 
 from copy import copy
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +25,9 @@ NEAREST = 16  #: triangles by their middles, among which the nearest one is look
 LARGE = 4.0  #: times the median radius; larger triangles are looked at wherever they may be nearer than what is found
 AT_ONCE = 1 << 21  #: pairs of a point and a triangle
 WITHIN = 0.5  #: winding number beyond which a point is inside
+SAMPLES = 256  #: most vertices of a part, by which it is seen to lie in another
+WIDE = 0.3  #: area of a surface's openings over its own, beyond which it is a bowl, a tub, a sheet: nothing is in it
+WELDED = 1.0e-6  #: of a surface's size: vertices that are nearer are one where its openings are looked for
 
 
 class Body:
@@ -30,9 +35,12 @@ class Body:
 
     def __init__(self, positions: npt.NDArray[np.floating], triangles: IntArray, *, turned: bool = True) -> None:
         """positions: (M, 3) m. triangles: (T, 3). turned: so that each part looks outwards; else as they are."""
-        self.triangles = outwards(positions, triangles) if turned else triangles  #: (T, 3)
+        #: (T,) those that were made to look the other way
+        self.turned = looking_inwards(positions, triangles) if turned else np.zeros(len(triangles), bool)
+        self.triangles = np.where(self.turned[:, None], triangles[:, ::-1], triangles)  #: (T, 3)
         #: no edge has a triangle on one side alone
         self.closed = bool((counted_edges(triangles)[1] > 1).all())
+        self._wide = not self.closed and openness(positions, self.triangles) > WIDE
         self._stand(positions)
 
     def moved(self, positions: npt.NDArray[np.floating]) -> Body:
@@ -89,16 +97,40 @@ class Body:
 
     def holds(self, points: Array) -> npt.NDArray[np.bool_]:
         """(P,) which of the points (P, 3) lie inside."""
-        winding = np.empty(len(points))
-        rows = max(1, AT_ONCE // len(self.corners))
-        for start in range(0, len(points), rows):
-            part = slice(start, start + rows)
-            a, b, c = (self.corners[None, :, k] - points[part, None] for k in range(3))
-            la, lb, lc = (np.linalg.norm(side, axis=2) for side in (a, b, c))
-            above = (a * np.cross(b, c)).sum(axis=2)
-            below = la * lb * lc + (a * b).sum(2) * lc + (b * c).sum(2) * la + (c * a).sum(2) * lb
-            winding[part] = np.arctan2(above, below).sum(axis=1) / (2.0 * np.pi)
-        return np.asarray(np.abs(winding) > WITHIN)
+        if self._wide:
+            return np.zeros(len(points), bool)
+        return np.asarray(np.abs(winding_number(points, self.corners)) > WITHIN)
+
+    def beyond(self, points: Array, ways: Array) -> Array:
+        """(P,) how far it is from points (P, 3) along unit vectors (P, 3) to the surface, m; infinity where there is
+        none. What is nearer than a thousandth of the body is passed over: points may lie on the surface."""
+        result = np.full(len(points), np.inf)
+        least = 1e-3 * float(np.linalg.norm(self.high - self.low))
+        a, ab, ac = self.corners[:, 0], self.corners[:, 1] - self.corners[:, 0], self.corners[:, 2] - self.corners[:, 0]
+        normal = np.cross(ab, ac)
+        for k, (point, way) in enumerate(zip(points, ways, strict=True)):  # Möller and Trumbore 1997
+            steep = -(normal @ way)
+            across = np.cross(point - a, way)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                u, v = (ac * across).sum(axis=1) / steep, -(ab * across).sum(axis=1) / steep
+                far = ((point - a) * normal).sum(axis=1) / steep
+                met = (u >= 0.0) & (v >= 0.0) & (u + v <= 1.0) & (far > least)
+            result[k] = far[met].min(initial=np.inf)
+        return result
+
+
+def winding_number(points: Array, corners: Array) -> Array:
+    """(P,) of points (P, 3) in triangles (T, 3, 3)."""
+    winding = np.empty(len(points))
+    rows = max(1, AT_ONCE // max(1, len(corners)))
+    for start in range(0, len(points), rows):
+        part = slice(start, start + rows)
+        a, b, c = (corners[None, :, k] - points[part, None] for k in range(3))
+        la, lb, lc = (np.linalg.norm(side, axis=2) for side in (a, b, c))
+        above = (a * np.cross(b, c)).sum(axis=2)
+        below = la * lb * lc + (a * b).sum(2) * lc + (b * c).sum(2) * la + (c * a).sum(2) * lb
+        winding[part] = np.arctan2(above, below).sum(axis=1) / (2.0 * np.pi)
+    return winding
 
 
 def weights_in_triangles(points: Array, corners: Array) -> Array:
@@ -111,7 +143,22 @@ def weights_in_triangles(points: Array, corners: Array) -> Array:
 
 
 def outwards(positions: npt.NDArray[np.floating], triangles: IntArray) -> IntArray:
-    """(T, 3) the triangles turned alike, and each part of the surface so that it encloses a volume above 0."""
+    """(T, 3) the triangles turned alike, and each part of the surface so that it encloses a volume above 0; the walls
+    of a hollow so that it is below."""
+    return np.where(looking_inwards(positions, triangles)[:, None], triangles[:, ::-1], triangles)
+
+
+def looking_inwards(positions: npt.NDArray[np.floating], triangles: IntArray) -> npt.NDArray[np.bool_]:
+    """(T,) which triangles `outwards` turns."""
+    part, against = _parts(triangles)
+    corners = np.asarray(positions, np.float64)[np.where(against[:, None], triangles[:, ::-1], triangles)]
+    corners = corners - corners.mean(axis=(0, 1))
+    volume = np.bincount(part, (corners[:, 0] * np.cross(corners[:, 1], corners[:, 2])).sum(axis=1))
+    return np.asarray((against ^ (volume[part] < 0.0)) ^ _hollow(corners, part, against, volume)[part])
+
+
+def _parts(triangles: IntArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """((T,) the part of the surface that each triangle is of, (T,) which of them look another way than the others)."""
     count, ends = len(triangles), directed_edges(triangles).astype(np.int64)
     key = np.sort(ends, axis=1) @ [1 << 32, 1]
     order = np.argsort(key, kind="stable")
@@ -123,11 +170,49 @@ def outwards(positions: npt.NDArray[np.floating], triangles: IntArray) -> IntArr
     graph = sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=(2 * count, 2 * count))
     _, part = csgraph.connected_components(graph, directed=False)
     alike = np.minimum(part[:count], part[count:])
-    turned = part[:count] != alike
-    corners = np.asarray(positions, np.float64)[np.where(turned[:, None], triangles[:, ::-1], triangles)]
-    corners = corners - corners.mean(axis=(0, 1))
-    volume = np.bincount(alike, (corners[:, 0] * np.cross(corners[:, 1], corners[:, 2])).sum(axis=1))
-    return np.where((turned ^ (volume[alike] < 0.0))[:, None], triangles[:, ::-1], triangles)
+    return alike.astype(np.int64), np.asarray(part[:count] != alike)
+
+
+def _hollow(
+    corners: Array, part: npt.NDArray[np.int64], against: npt.NDArray[np.bool_], volume: npt.NDArray[Any]
+) -> npt.NDArray[np.bool_]:
+    """(parts,) which are walls of a hollow in another: they lie in it, and were made to look the other way.
+
+    corners: (T, 3, 3) turned alike within each part, and volume what those enclose, m³.
+    """
+    votes = np.bincount(part, np.where(against, -1.0, 1.0), len(volume))
+    sense, size, hollow = np.sign(votes * volume), np.abs(volume), np.zeros(len(volume), bool)
+    largest = int(size.argmax()) if len(size) else 0
+    for inner in np.flatnonzero(sense * sense[largest : largest + 1] < 0.0):
+        points = corners[part == inner].reshape(-1, 3)
+        points = points[:: max(1, len(points) // SAMPLES)]
+        for outer in np.flatnonzero((sense == -sense[inner]) & (size > size[inner])):
+            around = corners[part == outer]
+            boxed = (points > around.min(axis=(0, 1))).all() and (points < around.max(axis=(0, 1))).all()
+            if boxed and (np.abs(winding_number(points, around)) > WITHIN).all():
+                hollow[inner] = True
+                break
+    return hollow
+
+
+def openness(positions: npt.NDArray[np.floating], triangles: IntArray) -> float:
+    """The area of a surface's openings over its own. triangles: (T, 3) turned alike."""
+    points = np.asarray(positions, np.float64)
+    points = points - points.mean(axis=0)
+    grid = np.round(points / (WELDED * max(float(np.abs(points).max(initial=0.0)), 1e-30)))
+    one_of_each = np.unique(grid, axis=0, return_inverse=True)[1].ravel()
+    ends = directed_edges(one_of_each[triangles])
+    _, first, count = np.unique(np.sort(ends, axis=1), axis=0, return_index=True, return_counts=True)
+    rims = ends[first[count == 1]]
+    graph = sparse.coo_array((np.ones(len(rims)), (rims[:, 0], rims[:, 1])), shape=(len(points), len(points)))
+    rim = csgraph.connected_components(graph, directed=False)[1][rims[:, 0]]
+    places = np.zeros_like(points)
+    places[one_of_each] = points
+    a, b = places[rims[:, 0]], places[rims[:, 1]]
+    openings = [np.bincount(rim, side) for side in (0.5 * np.cross(a, b)).T] if len(rims) else np.zeros((3, 1))
+    corners = points[triangles]
+    area = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1).sum()
+    return float(np.linalg.norm(openings, axis=0).sum() / max(float(area), 1e-30))
 
 
 def nearest_of_triangles(point: Array, corners: Array) -> Array:
