@@ -47,6 +47,15 @@ def inside(points: Array, body: Body) -> Mask:
     return held
 
 
+def touching(points: Array, body: Body, reach: float) -> Mask:
+    """(P,) which of the points (P, 3) are nearer to the surface of a body than the reach, m."""
+    near = np.flatnonzero(((points >= body.low - reach) & (points <= body.high + reach)).all(axis=1))
+    result = np.zeros(len(points), bool)
+    if len(near):
+        result[near] = np.linalg.norm(points[near] - body.nearest(points[near])[0], axis=1) < reach
+    return result
+
+
 def belonging(points: Array, edges: IntArray, body: Body, held: Mask, crossing: Mask, gap: float) -> Mask:
     """(N,) which of those that a body holds belong inside of it.
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .contact.tangles import Tangles, tangles
-from .enclosed import belonging, edges_of_pieces, inside
+from .enclosed import belonging, edges_of_pieces, inside, touching
 from .scene import keyed
 from .scene.arrays import Array, IntArray
 from .scene.meetings import Meetings, let_through
@@ -25,6 +25,7 @@ from .scene_space import start_positions, surface_of
 
 ROUNDS = 60  #: in which what still crosses goes a step
 SPARE = 0.1  #: of the thickness, that is kept besides
+ON = 0.01  #: of the thickness, below which a vertex lies on a surface
 STEP = 0.25  #: of the thickness, that crossing cloth goes in a round
 PASSES = 3  #: over all bodies: out of one may be into another
 
@@ -54,27 +55,31 @@ def freed_of_bodies(scene: Scene) -> tuple[Scene, list[str]]:
 def _in_words(cloth: Cloth, item: Collider, depth: Array) -> str:
     """depth: (K,) of what was brought out, m."""
     deepest = float(f"{1e3 * depth.max():.2g}")
-    text = f"{cloth.name}: {len(depth)} vertices begin inside {item.name}, up to {deepest:g} mm deep"
-    return f"{text}. They were brought out"
+    where = f"inside {item.name}, up to {deepest:g} mm deep" if deepest else f"on the surface of {item.name}"
+    return f"{cloth.name}: {len(depth)} vertices begin {where}. They were brought out"
 
 
 def _freed(
     scene: Scene, k: int, own: Array, bodies: list[Body], meetings: Meetings, crossings: _Crossings
 ) -> tuple[dict[int, Array], dict[int, int]]:
-    """Bring cloth k out of bodies. own: (N, 3) of it, changed. Returns, by body, the depths (K,) of what was inside at
-    first and is out now, m, and how many vertices belong inside."""
+    """Bring cloth k out of bodies, and off a surface that it lies on and in which it has no side. own: (N, 3) of it,
+    changed. Returns, by body, the depths (K,) of what was inside at first and is out now, m, and how many vertices
+    belong inside."""
     cloth, party, apart = scene.cloths[k], meetings.of_cloths[k], meetings.apart(scene.settings.begins)
     free, edges, touched = movable(cloth), edges_of_pieces(cloth), np.zeros(len(own), bool)
     depths, staying = dict[int, Array](), dict[int, int]()
     for _ in range(PASSES):
         again = False
         for number, (item, body) in enumerate(zip(scene.colliders, bodies, strict=True)):
-            held = inside(own, body)
-            out = held & free & ~apart[party, meetings.of_colliders[number]]
+            gap = (1.0 + SPARE) * (cloth.thickness + item.thickness)
+            held, on = inside(own, body), touching(own, body, ON * gap)
+            out = (held | on) & free & ~apart[party, meetings.of_colliders[number]]
             if not out.any():
                 continue
-            gap = (1.0 + SPARE) * (cloth.thickness + item.thickness)
-            stays = belonging(own, edges, body, held, touched | crossings.of(k, number), gap)
+            crossing = touched | crossings.of(k, number)
+            if not (on & crossing).any():  # it lies close, and on one side
+                out &= held
+            stays = belonging(own, edges, body, held, crossing, gap)
             staying.setdefault(number, int((out & stays).sum()))
             deep = np.flatnonzero(out & ~stays)
             if len(deep):
@@ -107,11 +112,12 @@ class _Crossings:
 
 
 def _brought_out(own: Array, deep: IntArray, body: Body, gap: float) -> Array:
-    """(K,) how deep the vertices `deep` (K,) were that are now out, m. own: (N, 3), changed."""
+    """(K,) how deep the vertices `deep` (K,) were that are now out, m; 0 on the surface. own: (N, 3), changed."""
     place, normal = body.nearest(own[deep])
     way = place - own[deep]
     depth = np.linalg.norm(way, axis=1)
-    outwards = np.where(depth[:, None] > 1e-9, way / np.maximum(depth, 1e-30)[:, None], normal)
+    depth[depth < ON * gap] = 0.0
+    outwards = np.where(depth[:, None] > 0.0, way / np.maximum(depth, 1e-30)[:, None], normal)
     own[deep] = place + gap * outwards
     return np.asarray(depth)
 
@@ -143,7 +149,7 @@ def _part(
             away = np.where((away * normal).sum(axis=1, keepdims=True) < 0.0, -away, away)
             size = np.linalg.norm(away, axis=1, keepdims=True)
             step = STEP * max(cloth.thickness for cloth in scene.cloths)
-            every[own] += step * away / np.maximum(size, 1e-30)
+            every[own] += step * np.where(size > 1e-9, away / np.maximum(size, 1e-30), normal)
     for own, start, end in zip(places, first[:-1], first[1:], strict=True):
         own[:] = every[start:end]
 

@@ -26,6 +26,7 @@ LARGE = 4.0  #: times the median radius; larger triangles are looked at wherever
 AT_ONCE = 1 << 21  #: pairs of a point and a triangle
 WITHIN = 0.5  #: winding number beyond which a point is inside
 SAMPLES = 256  #: most vertices of a part, by which it is seen to lie in another
+FLAT = 1.0e-9  #: volume below which a part has no inside, of a cube as large as the surface
 WIDE = 0.3  #: area of a surface's openings over its own, beyond which it is a bowl, a tub, a sheet: nothing is in it
 WELDED = 1.0e-6  #: of a surface's size: vertices that are nearer are one where its openings are looked for
 
@@ -153,8 +154,11 @@ def looking_inwards(positions: npt.NDArray[np.floating], triangles: IntArray) ->
     part, against = _parts(triangles)
     corners = np.asarray(positions, np.float64)[np.where(against[:, None], triangles[:, ::-1], triangles)]
     corners = corners - corners.mean(axis=(0, 1))
-    volume = np.bincount(part, (corners[:, 0] * np.cross(corners[:, 1], corners[:, 2])).sum(axis=1))
-    return np.asarray((against ^ (volume[part] < 0.0)) ^ _hollow(corners, part, against, volume)[part])
+    sums = (corners[:, 0] * np.cross(corners[:, 1], corners[:, 2])).sum(axis=1)
+    volume, votes = np.bincount(part, sums), np.bincount(part, np.where(against, -1.0, 1.0))
+    flat = np.abs(volume) <= FLAT * np.linalg.norm(np.ptp(corners, axis=(0, 1))) ** 3 if len(corners) else volume > 0.0
+    wrong = np.where(flat, votes, volume) < 0.0  # a floor encloses nothing: as most of it was made
+    return np.asarray((against ^ wrong[part]) ^ _hollow(corners, part, votes, volume)[part])
 
 
 def _parts(triangles: IntArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
@@ -174,13 +178,13 @@ def _parts(triangles: IntArray) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.b
 
 
 def _hollow(
-    corners: Array, part: npt.NDArray[np.int64], against: npt.NDArray[np.bool_], volume: npt.NDArray[Any]
+    corners: Array, part: npt.NDArray[np.int64], votes: npt.NDArray[Any], volume: npt.NDArray[Any]
 ) -> npt.NDArray[np.bool_]:
     """(parts,) which are walls of a hollow in another: they lie in it, and were made to look the other way.
 
-    corners: (T, 3, 3) turned alike within each part, and volume what those enclose, m³.
+    corners: (T, 3, 3) turned alike within each part, volume what those enclose, m³, and votes how many more of them
+    look as they were made than the other way.
     """
-    votes = np.bincount(part, np.where(against, -1.0, 1.0), len(volume))
     sense, size, hollow = np.sign(votes * volume), np.abs(volume), np.zeros(len(volume), bool)
     largest = int(size.argmax()) if len(size) else 0
     for inner in np.flatnonzero(sense * sense[largest : largest + 1] < 0.0):

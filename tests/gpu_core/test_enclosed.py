@@ -151,6 +151,32 @@ def test_cloth_below_the_skin_of_a_body_comes_out_whatever_its_size():
         assert np.linalg.norm(found.cloths[0].positions[:, :2], axis=1).min() > 0.1
 
 
+@pytest.mark.parametrize("below", ["table", "floor", "floor made upside down"])
+@pytest.mark.parametrize("noise", [0.0, 1.0e-8])
+def test_cloth_that_lies_exactly_on_a_surface_is_laid_on_it(below, noise):
+    """As a snapped tablecloth does: it has no side, and crossed the table in all its faces."""
+    points, faces = box(0.5)
+    if below != "table":
+        points, faces = sheet(5, 2.0)
+        points, faces = points - [1.0, 1.0, 0.0], faces[:, ::-1] if "upside" in below else faces
+    top = float(np.float32(points[:, 2].max()))
+    cloth = flat(0.6, top, cells=12)
+    cloth.positions[:, 2] += noise * np.random.default_rng(1).uniform(-1.0, 1.0, len(cloth.positions))
+    scene = scene_of(cloth, body(points, faces, "Table"))
+    simulator, check = Simulator(scene, cpu), SceneCheck(scene)
+    (told,) = simulator.warnings
+    assert told == "Cloth: 144 vertices begin on the surface of Table. They were brought out"
+    for _ in range(4):
+        report = simulator.advance_frame()
+        assert (report.tangled, report.faults, report.released) == (0, [], [])
+        assert (
+            check.findings(simulator.frame, np.concatenate([*simulator.positions(), scene.colliders[0].positions[0]]))
+            == []
+        )
+    height = simulator.positions()[0][:, 2] - top
+    assert (height < 0.0).all() if "upside" in below else (height > 0.0).all()
+
+
 def test_nothing_is_drawn_out_of_a_room_when_bodies_meet_in_it():
     """A press closes on a part of the cloth: that is drawn out of the press, and nothing out of the room."""
     points, faces = box(1.5)
