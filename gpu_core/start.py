@@ -83,7 +83,9 @@ def _freed(
             staying.setdefault(number, int((out & stays).sum()))
             deep = np.flatnonzero(out & ~stays)
             if len(deep):
+                before = own.copy()
                 depth = _brought_out(own, deep, body, gap)
+                _take_along(own, np.where(on[:, None], own - before, 0.0), edges, crossing & free & ~out)
                 depths.setdefault(number, depth)
                 touched[deep] = again = True
         if not again:
@@ -120,6 +122,16 @@ def _brought_out(own: Array, deep: IntArray, body: Body, gap: float) -> Array:
     outwards = np.where(depth[:, None] > 0.0, way / np.maximum(depth, 1e-30)[:, None], normal)
     own[deep] = place + gap * outwards
     return np.asarray(depth)
+
+
+def _take_along(own: Array, ways: Array, edges: IntArray, who: npt.NDArray[np.bool_]) -> None:
+    """Beside what was laid on a surface, a face that reaches over its border touches it too: its corners go as far as
+    those beside them. own: (N, 3), changed. ways: (N, 3) m. who: (N,) those corners."""
+    both = np.concatenate([edges, edges[:, ::-1]])
+    both = both[who[both[:, 0]] & ways[both[:, 1]].any(axis=1)]
+    sums, count = np.zeros_like(own), np.bincount(both[:, 0], minlength=len(own))
+    np.add.at(sums, both[:, 0], ways[both[:, 1]])
+    own += sums / np.maximum(count, 1)[:, None]
 
 
 def _part(

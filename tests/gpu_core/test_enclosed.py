@@ -177,6 +177,22 @@ def test_cloth_that_lies_exactly_on_a_surface_is_laid_on_it(below, noise):
     assert (height < 0.0).all() if "upside" in below else (height > 0.0).all()
 
 
+@pytest.mark.parametrize("cells", [17, 18, 19])
+def test_a_tablecloth_that_reaches_beyond_the_table_is_laid_on_it_whole(cells):
+    """Faces over the rim and the corners touch the table too, though no vertex of theirs need lie on it."""
+    points, faces = box(0.5, cells=1)
+    scene = scene_of(flat(1.2, 1.0, cells), body(points, faces, "Table"))
+    simulator = Simulator(scene, cpu)
+    assert len(simulator.warnings) == 1
+    height = simulator.positions()[0][:, 2] - 1.0
+    assert height.max() < 0.003
+    for _ in range(3):
+        report = simulator.advance_frame()
+        assert (report.tangled, report.unfinished_steps) == (0, 0)
+        assert report.largest_stretch < 1.01
+    assert simulator.positions()[0][:, 2].min() < 1.0, "it hangs over the rim"
+
+
 def test_nothing_is_drawn_out_of_a_room_when_bodies_meet_in_it():
     """A press closes on a part of the cloth: that is drawn out of the press, and nothing out of the room."""
     points, faces = box(1.5)
