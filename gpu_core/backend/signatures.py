@@ -40,6 +40,7 @@ HEADERS = (
     "broad_phase.h",
     "additive_ccd.h",
     "candidates.h",
+    "pinch.h",
     "barrier.h",
 )
 _KERNEL = re.compile(r"^KERNEL void (\w+)\(int (\w+),?\s*((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)\n", re.MULTILINE)

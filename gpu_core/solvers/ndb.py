@@ -151,6 +151,7 @@ class Ndb:
         iterate.begin(state, target)  # z ← x* + h v + h²(g + M⁻¹δf)
         iterations.warm_start()  # x ← ModalLG(I + Ψ) in span(U)
 
+        self.proximity.begin_step()
         self._full_ccd()  # (B, t) ← FullCCD; x⁻ ← x* + αt(x − x*)
         waits = self.taken.delays and self._goes_along()
         if waits:  # a body, for cloth that goes with it: x⁻ is x*, and contact takes the cloth along

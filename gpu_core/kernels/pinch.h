@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Cloth between two bodies, or two parts of one, that leave it less room than it is thick: there its thickness gives way
+// (docs/theory/filter.md, "Pinched cloth"). `share`: bits of a float in (0, 1], how much of it a vertex keeps.
+#pragma once
+#include "candidates.h"
+
+const float OPPOSITE = -0.5f;  // cosine between the directions of two bodies, below which cloth is between them
+const float LEAST_SHARE = 0.02f;
+
+// Is one side of the pair cloth and the other a body?
+FUNCTION bool of_body(const int *c, int cloth_vertices) { return (c[0] < cloth_vertices) != (c[3] < cloth_vertices); }
+
+// Direction from the body to the cloth, and how far apart they will be once the body has gone its way: `way`. nearest: bits of
+// the least such distance of each cloth vertex.
+KERNEL void pinch_gap(int i, const int *feature OF(2 * count), const int *corner OF(4 * count), const vec *x OF(vertices),
+                      const vec *x1 OF(vertices), int cloth_vertices, vec *way OF(count), int *nearest OF(vertices))
+{
+    const int *c = corner + 4 * i;
+    way[i] = make_four(0.0f, 0.0f, 0.0f, 0.0f);
+    if (!of_body(c, cloth_vertices)) return;
+    vec p[4], moved = make_vec(0.0f, 0.0f, 0.0f);
+    load_corners(c, x, p);
+    closest found = closest_points(p, feature[2 * i] < 0);
+    vec n = direction(gap_vector(p, found.weight), moved);
+    if (c[0] >= cloth_vertices) n = -1.0f * n;
+    for (int k = 0; k < 4; ++k)
+        if (c[k] >= cloth_vertices) moved = moved + fabsf(found.weight[k]) * (x1[c[k]] - x[c[k]]);
+    float gap = maximum(found.distance - dot(moved, n), 0.0f);
+    way[i] = make_four(n.x, n.y, n.z, gap);
+    for (int k = 0; k < 4; ++k)
+        if (c[k] < cloth_vertices) ATOMIC_MINIMUM(nearest + c[k], float_as_int(gap));
+}
+
+// first: which pair is the nearest of each cloth vertex; of several the first.
+KERNEL void pinch_nearest(int i, const int *corner OF(4 * count), int cloth_vertices, const vec *way OF(count),
+                          const int *nearest OF(vertices), int *first OF(vertices))
+{
+    const int *c = corner + 4 * i;
+    if (!of_body(c, cloth_vertices)) return;
+    for (int k = 0; k < 4; ++k)
+        if (c[k] < cloth_vertices && nearest[c[k]] == float_as_int(way[i].w)) ATOMIC_MINIMUM(first + c[k], i);
+}
+
+// What the pair and the nearest one on the other side of the cloth leave of the thickness and activation of both. Where they
+// leave nothing, nothing is to be shared: a body will have to be let through.
+KERNEL void pinch_share(int i, const int *corner OF(4 * count), int cloth_vertices, const vec *way OF(count),
+                        const int *first OF(vertices), const float *offset OF(count), const float *activation OF(count),
+                        int *share OF(vertices))
+{
+    const int *c = corner + 4 * i;
+    if (!of_body(c, cloth_vertices)) return;
+    for (int k = 0; k < 4; ++k) {
+        if (c[k] >= cloth_vertices) continue;
+        int j = first[c[k]];
+        if (dot(way[i], way[j]) >= OPPOSITE) continue;
+        float wanted = offset[i] + activation[i] + offset[j] + activation[j];
+        if (way[i].w + way[j].w <= 0.0f) continue;
+        float left = clamp((way[i].w + way[j].w) / wanted, LEAST_SHARE, 1.0f);
+        ATOMIC_MINIMUM(share + c[k], float_as_int(left));
+    }
+}
+
+// The pairs keep what the one of their vertices keeps that keeps least.
+KERNEL void pinch_yield(int i, const int *corner OF(4 * count), const int *share OF(vertices), float *offset OF(count),
+                        float *activation OF(count))
+{
+    const int *c = corner + 4 * i;
+    float least = int_as_float(share[c[0]]);
+    for (int k = 1; k < 4; ++k) least = minimum(least, int_as_float(share[c[k]]));
+    offset[i] = least * offset[i], activation[i] = least * activation[i];
+}
