@@ -7,11 +7,18 @@
 const float OPPOSITE = -0.5f;  // cosine between the directions of two bodies, below which cloth is between them
 const float LEAST_SHARE = 0.02f;
 
+// An integer that is the greater the greater the value is.
+FUNCTION int ordered(float value)
+{
+    int bits = float_as_int(value);
+    return bits >= 0 ? bits : bits ^ 0x7fffffff;
+}
+
 // Is one side of the pair cloth and the other a body?
 FUNCTION bool of_body(const int *c, int cloth_vertices) { return (c[0] < cloth_vertices) != (c[3] < cloth_vertices); }
 
-// Direction from the body to the cloth, and how far apart they will be once the body has gone its way: `way`. nearest: bits of
-// the least such distance of each cloth vertex.
+// Direction from the body to the cloth, and how far apart they will be along it once the body has gone its way: `way`. nearest:
+// `ordered`, the least such distance of each cloth vertex.
 KERNEL void pinch_gap(int i, const int *feature OF(2 * count), const int *corner OF(4 * count), const vec *x OF(vertices),
                       const vec *x1 OF(vertices), int cloth_vertices, vec *way OF(count), int *nearest OF(vertices))
 {
@@ -25,10 +32,10 @@ KERNEL void pinch_gap(int i, const int *feature OF(2 * count), const int *corner
     if (c[0] >= cloth_vertices) n = -1.0f * n;
     for (int k = 0; k < 4; ++k)
         if (c[k] >= cloth_vertices) moved = moved + fabsf(found.weight[k]) * (x1[c[k]] - x[c[k]]);
-    float gap = maximum(found.distance - dot(moved, n), 0.0f);
+    float gap = found.distance - dot(moved, n);
     way[i] = make_four(n.x, n.y, n.z, gap);
     for (int k = 0; k < 4; ++k)
-        if (c[k] < cloth_vertices) ATOMIC_MINIMUM(nearest + c[k], float_as_int(gap));
+        if (c[k] < cloth_vertices) ATOMIC_MINIMUM(nearest + c[k], ordered(gap));
 }
 
 // first: which pair is the nearest of each cloth vertex; of several the first.
@@ -38,7 +45,7 @@ KERNEL void pinch_nearest(int i, const int *corner OF(4 * count), int cloth_vert
     const int *c = corner + 4 * i;
     if (!of_body(c, cloth_vertices)) return;
     for (int k = 0; k < 4; ++k)
-        if (c[k] < cloth_vertices && nearest[c[k]] == float_as_int(way[i].w)) ATOMIC_MINIMUM(first + c[k], i);
+        if (c[k] < cloth_vertices && nearest[c[k]] == ordered(way[i].w)) ATOMIC_MINIMUM(first + c[k], i);
 }
 
 // What the pair and the nearest one on the other side of the cloth leave of the thickness and activation of both. Where they
