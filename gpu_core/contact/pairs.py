@@ -24,8 +24,6 @@ MARGIN_SHARES = (0.04, 0.1)  #: how far a vertex may stray before its part of th
 CELL_SHARE = 0.8  #: of a mean edge: as far apart are most neighbours in cloth, at least
 CROWD = 0.1  #: share of the vertices that wait in a motion, from which all are released at once
 FEW = 0.3  #: share of the vertices up to which it is quicker to redo their part than all of it
-WHOLE = int(np.float32(1.0).view(np.int32))  #: bits of a share of 1, as kernels have it
-NONE = np.iinfo(np.int32).max
 
 
 @dataclass(frozen=True)
@@ -108,11 +106,11 @@ class Proximity:
         self._free, self._any_free = backend.xp.zeros(surface.vertices, backend.xp.int32), False
         self._at_rest = backend.xp.zeros(surface.vertices, backend.xp.float32)
         self._stray = self._at_rest
-        #: (V,) bits of how much of its thickness a vertex keeps in this step; of no step yet
-        self._share, self._nearest, self._first = (
-            backend.xp.zeros(surface.vertices, backend.xp.int32) for _ in range(3)
-        )
-        self._share[:], self._step_begins = WHOLE, True
+        #: (V,) bits of how much of its thickness a vertex keeps in this step, and what tells it (kernels/pinch.h)
+        self._pinched = {
+            name: backend.xp.zeros(surface.vertices, backend.xp.int32) for name in ("share", "nearest", "first")
+        }
+        self._step_begins = True
 
     def thicken(self, thickness: npt.NDArray[np.floating]) -> None:
         """ξ per vertex (V,), m, from the next motion on. Pairs that are nearer than that now are pushed apart."""
@@ -147,7 +145,7 @@ class Proximity:
             self._free, self._any_free = self.backend.xp.zeros(len(x0), self.backend.xp.int32), False
         self._complete()
         if self._step_begins:
-            self._share[:] = WHOLE
+            self.backend.launch("pinch_begin", len(x0), **self._pinched)
         self.found = self._within_reach()
         if self._step_begins:
             self._pinch(self.found)
@@ -160,18 +158,18 @@ class Proximity:
 
     def _pinch(self, found: Pairs) -> None:
         """Where bodies come to cloth from both of its sides, its thickness gives way for this step."""
-        if not found.count or self._cloth_vertices == len(self._share):
+        if not found.count or self._cloth_vertices == len(self._stray):
             return
-        xp, count, (x0, x1) = self.backend.xp, found.count, self._ways
-        self._nearest[:], self._first[:] = NONE, NONE
-        way = xp.empty((count, 4), xp.float32)
+        count, (x0, x1), share = found.count, self._ways, self._pinched["share"]
+        nearest, first = self._pinched["nearest"], self._pinched["first"]
+        way = self.backend.xp.empty((count, 4), self.backend.xp.float32)
         pairs = {"corner": found.corner, "cloth_vertices": self._cloth_vertices, "way": way}
-        ranges = {"offset": found.offset, "activation": found.activation, "share": self._share}
+        ranges = {"offset": found.offset, "activation": found.activation, "share": share}
         self.backend.run(
             [
-                launch("pinch_gap", count, feature=found.feature, x=x0, x1=x1, nearest=self._nearest, **pairs),
-                launch("pinch_nearest", count, nearest=self._nearest, first=self._first, **pairs),
-                launch("pinch_share", count, first=self._first, **pairs, **ranges),
+                launch("pinch_gap", count, feature=found.feature, x=x0, x1=x1, nearest=nearest, **pairs),
+                launch("pinch_nearest", count, nearest=nearest, first=first, **pairs),
+                launch("pinch_share", count, first=first, **pairs, **ranges),
                 launch("pinch_yield", count, corner=found.corner, **ranges),
             ]
         )
@@ -266,10 +264,6 @@ class Proximity:
         offset, activation = xp.empty(count, xp.float32), xp.empty(count, xp.float32)
         self.backend.launch(
             "pair_thickness", count, kept=kept, feature_in=found.feature, corner_in=found.corner, **self._ranges,
-            feature=feature, corner=corner, offset=offset, activation=activation,
+            share=self._pinched["share"], feature=feature, corner=corner, offset=offset, activation=activation,
         )  # fmt: skip
-        if not self._step_begins:
-            self.backend.launch(
-                "pinch_yield", count, corner=corner, share=self._share, offset=offset, activation=activation
-            )
         return Pairs(count, feature, corner, offset, activation)

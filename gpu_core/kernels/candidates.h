@@ -125,13 +125,21 @@ KERNEL void candidate_taken(int i, const int *kept OF(count), int first, const i
     room[to] = room_in[from];
 }
 
-// The pairs' corners, features, and what ranges they have. kept: which candidates.
+FUNCTION float least_share(const int *c, const int *share)
+{
+    float least = int_as_float(share[c[0]]);
+    for (int k = 1; k < 4; ++k) least = minimum(least, int_as_float(share[c[k]]));
+    return least;
+}
+
+// The pairs' corners, features, and what ranges they have. kept: which candidates. share: bits of how much of its range each vertex
+// keeps (pinch.h); a pair what the one keeps that keeps least.
 KERNEL void pair_thickness(int i, const int *kept OF(count), const int *feature_in OF(2 * found),
                            const int *corner_in OF(4 * found), const vec *rest OF(vertices),
                            const int *piece OF(vertices), const float *thickness OF(vertices),
                            const int *seam OF(vertices), const float *seam_distance OF(vertices), float seam_gap,
-                           float activation_least, float rest_share, int *feature OF(2 * count), int *corner OF(4 * count),
-                           float *offset OF(count), float *activation OF(count))
+                           float activation_least, float rest_share, const int *share OF(vertices), int *feature OF(2 * count),
+                           int *corner OF(4 * count), float *offset OF(count), float *activation OF(count))
 {
     int from = kept[i];
     const int *c = corner_in + 4 * from;
@@ -139,7 +147,8 @@ KERNEL void pair_thickness(int i, const int *kept OF(count), const int *feature_
     feature[2 * i] = feature_in[2 * from], feature[2 * i + 1] = feature_in[2 * from + 1];
     contact_range range = range_of(c, feature[2 * i] < 0, rest, piece, thickness, seam, seam_distance, seam_gap,
                                    activation_least, rest_share);
-    offset[i] = range.offset, activation[i] = range.activation;
+    float kept_of_it = least_share(c, share);
+    offset[i] = kept_of_it * range.offset, activation[i] = kept_of_it * range.activation;
 }
 
 // Bound of how much the gap can shrink while the corners move by `motion`: the longest path of each side, added.

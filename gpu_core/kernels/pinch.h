@@ -17,6 +17,13 @@ FUNCTION int ordered(float value)
 // Is one side of the pair cloth and the other a body?
 FUNCTION bool of_body(const int *c, int cloth_vertices) { return (c[0] < cloth_vertices) != (c[3] < cloth_vertices); }
 
+// Every vertex keeps all, and nothing is known of what is near it.
+KERNEL void pinch_begin(int v, int *share OF(count), int *nearest OF(count), int *first OF(count))
+{
+    share[v] = float_as_int(1.0f);
+    nearest[v] = first[v] = 0x7fffffff;
+}
+
 // Direction from the body to the cloth, and how far apart they will be along it once the body has gone its way: `way`. nearest:
 // `ordered`, the least such distance of each cloth vertex.
 KERNEL void pinch_gap(int i, const int *feature OF(2 * count), const int *corner OF(4 * count), const vec *x OF(vertices),
@@ -67,12 +74,10 @@ KERNEL void pinch_share(int i, const int *corner OF(4 * count), int cloth_vertic
     }
 }
 
-// The pairs keep what the one of their vertices keeps that keeps least.
+// The pairs have less of their ranges.
 KERNEL void pinch_yield(int i, const int *corner OF(4 * count), const int *share OF(vertices), float *offset OF(count),
                         float *activation OF(count))
 {
-    const int *c = corner + 4 * i;
-    float least = int_as_float(share[c[0]]);
-    for (int k = 1; k < 4; ++k) least = minimum(least, int_as_float(share[c[k]]));
+    float least = least_share(corner + 4 * i, share);
     offset[i] = least * offset[i], activation[i] = least * activation[i];
 }
