@@ -6,6 +6,7 @@
 
 const float OPPOSITE = -0.5f;  // cosine between the directions of two bodies, below which cloth is between them
 const float LEAST_SHARE = 0.02f;
+const float REACH = 0.3f;  // share of the activation that counts as room: within it bodies press on the cloth, and friction holds it
 
 // An integer that is the greater the greater the value is.
 FUNCTION int ordered(float value)
@@ -67,7 +68,7 @@ KERNEL void pinch_share(int i, const int *corner OF(4 * count), int cloth_vertic
         if (c[k] >= cloth_vertices) continue;
         int j = first[c[k]];
         if (dot(way[i], way[j]) >= OPPOSITE) continue;
-        float wanted = offset[i] + activation[i] + offset[j] + activation[j];
+        float wanted = offset[i] + offset[j] + REACH * (activation[i] + activation[j]);
         if (way[i].w + way[j].w <= 0.0f) continue;
         float left = clamp((way[i].w + way[j].w) / wanted, LEAST_SHARE, 1.0f);
         ATOMIC_MINIMUM(share + c[k], float_as_int(left));

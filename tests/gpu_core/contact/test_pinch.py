@@ -48,6 +48,24 @@ def test_a_plate_on_a_tablecloth_neither_stretches_it_nor_stalls(room):
     assert ((height > 0.0) & (height < room)).all(), "it is still between the two"
 
 
+@pytest.mark.parametrize("room", [1e-3, 5e-4])
+def test_what_bodies_pinch_they_hold(room):
+    """A strip hangs out of a clip that leaves it a quarter of its thickness: friction bears its weight."""
+    points, faces = sheet(21, 1.0)
+    points = points * [0.4, 0.1, 1.0] - [0.0, 0.05, 0.0]
+    jaw, quads = box(0.5, cells=2)
+    jaw = (jaw - [0.0, 0.0, 0.5]) * [0.15, 0.3, 0.02] + [0.025, 0.0, 0.0]
+    jaws = body(jaw - [0, 0, 0.01], quads, "Lower jaw"), body(jaw + [0, 0, 0.01 + room], quads, "Upper jaw")
+    cloth = Cloth("Strip", faces, points, points + [0, 0, 0.5 * room])
+    simulator = Simulator(Scene((cloth,), jaws, replace(SETTINGS, frame_end=24)), cpu)
+    for _ in range(20):
+        report = simulator.advance_frame()
+        assert (report.unfinished_steps, report.tangled) == (0, 0)
+    held = points[:, 0] < 0.05
+    assert np.abs((simulator.positions()[0] - cloth.positions)[held, :2]).max() < 5e-4
+    assert simulator.positions()[0][:, 2].min() < -0.15, "it hangs"
+
+
 def shares(scene, way=(0.0, 0.0, 0.0)):
     """(V,) what each vertex keeps, and the pairs with it and without, in a step in which the last body goes a way."""
     solver = solver_of(space := SceneSpace(scene.validate()), cpu, NdbParameters())
@@ -70,11 +88,13 @@ def test_what_is_kept_is_what_there_is_room_for_at_the_end_of_the_step():
     assert (kept[cloth:] == 1.0).all()
     pinched = np.flatnonzero(kept < 1.0)
     assert len(pinched)
-    assert kept[pinched].min() == pytest.approx(0.5, abs=0.02), "2 mm, of the 4 that thickness and reach of two are"
+    assert kept[pinched].min() == pytest.approx(2.0 / 2.6, abs=0.02), (
+        "2 mm, of twice 1 mm of thickness and 0.3 of reach"
+    )
     least = kept[pairs.corner].min(axis=1)
     assert np.allclose(pairs.offset[least < 1.0], 1e-3 * least[least < 1.0], rtol=1e-5)
     nearer, _ = shares(scene, (0.0, 0.0, -1e-3))
-    assert nearer[pinched].min() == pytest.approx(0.25, abs=0.02)
+    assert nearer[pinched].min() == pytest.approx(1.0 / 2.6, abs=0.02)
     farther, _ = shares(scene, (0.0, 0.0, 4e-3))
     assert (farther == 1.0).all()
     through, _ = shares(scene, (0.0, 0.0, -3e-3))
