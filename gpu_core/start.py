@@ -26,6 +26,7 @@ from .scene_space import start_positions, surface_of
 ROUNDS = 60  #: in which what still crosses goes a step
 SPARE = 0.1  #: of the thickness, that is kept besides
 ON = 0.01  #: of the thickness, below which a vertex lies on a surface
+AHEAD = 0.5  #: cosine to the way out of a body, above which another body lies ahead
 STEP = 0.25  #: of the thickness, that crossing cloth goes in a round
 PASSES = 3  #: over all bodies: out of one may be into another
 
@@ -84,7 +85,7 @@ def _freed(
             deep = np.flatnonzero(out & ~stays)
             if len(deep):
                 before = own.copy()
-                depth = _brought_out(own, deep, body, gap)
+                depth = _brought_out(own, deep, body, [other for other in bodies if other is not body], gap)
                 _take_along(own, np.where(on[:, None], own - before, 0.0), edges, crossing & free & ~out)
                 depths.setdefault(number, depth)
                 touched[deep] = again = True
@@ -113,14 +114,25 @@ class _Crossings:
         return crossing
 
 
-def _brought_out(own: Array, deep: IntArray, body: Body, gap: float) -> Array:
-    """(K,) how deep the vertices `deep` (K,) were that are now out, m; 0 on the surface. own: (N, 3), changed."""
+def _brought_out(own: Array, deep: IntArray, body: Body, others: list[Body], gap: float) -> Array:
+    """(K,) how deep the vertices `deep` (K,) were that are now out, m; 0 on the surface. own: (N, 3), changed. Where
+    another body comes soon, they go half of the way to it, those on the surface all alike."""
     place, normal = body.nearest(own[deep])
     way = place - own[deep]
     depth = np.linalg.norm(way, axis=1)
     depth[depth < ON * gap] = 0.0
     outwards = np.where(depth[:, None] > 0.0, way / np.maximum(depth, 1e-30)[:, None], normal)
-    own[deep] = place + gap * outwards
+    room = np.full(len(deep), gap)
+    for other in others:
+        near = np.flatnonzero(((place >= other.low - gap) & (place <= other.high + gap)).all(axis=1))
+        if len(near):
+            ahead = other.nearest(place[near])[0] - place[near]
+            far = np.linalg.norm(ahead, axis=1)
+            before = (ahead * outwards[near]).sum(axis=1) > AHEAD * far
+            room[near[before]] = np.minimum(room[near[before]], 0.5 * far[before])
+    if len(on := np.flatnonzero(depth == 0.0)):
+        room[on] = room[on].min()  # as one: else it would go through a rim
+    own[deep] = place + room[:, None] * outwards
     return np.asarray(depth)
 
 

@@ -177,6 +177,18 @@ def test_cloth_that_lies_exactly_on_a_surface_is_laid_on_it(below, noise):
     assert (height < 0.0).all() if "upside" in below else (height > 0.0).all()
 
 
+def test_cloth_on_a_table_goes_half_of_the_way_to_a_plate_that_stands_close_above():
+    points, faces = box(0.5)
+    plate, around = closed(0.1, 1.001, 1.02, around=24, along=3)
+    scene = scene_of(flat(0.6, 1.0, 20), body(points, faces, "Table"), body(plate, around, "Plate"))
+    simulator = Simulator(scene, cpu)
+    assert simulator.warnings == ["Cloth: 400 vertices begin on the surface of Table. They were brought out"]
+    assert np.allclose(simulator.positions()[0][:, 2], 1.0005, atol=1e-6)
+    for _ in range(3):
+        report = simulator.advance_frame()
+        assert (report.tangled, report.unfinished_steps, report.released) == (0, 0, [])
+
+
 @pytest.mark.parametrize("cells", [17, 18, 19])
 def test_a_tablecloth_that_reaches_beyond_the_table_is_laid_on_it_whole(cells):
     """Faces over the rim and the corners touch the table too, though no vertex of theirs need lie on it."""
