@@ -31,29 +31,19 @@ ROOMIER = 8.0  #: the same, where the piece lies as near to the surface as if it
 NEAR = 4.0  #: gaps that contact keeps, which are as near as that
 
 
-def inside(points: Array, body: Body) -> Mask:
-    """(P,) which of the points (P, 3) a body holds."""
-    held = ((points >= body.low) & (points <= body.high)).all(axis=1)
-    near = np.flatnonzero(held)
+def inside(points: Array, body: Body, reach: float = 0.0) -> tuple[Mask, Mask]:
+    """((P,) which of the points (P, 3) a body holds, (P,) which are nearer to its surface than the reach, m)."""
+    held, on = np.zeros((2, len(points)), bool)
+    near = np.flatnonzero(((points >= body.low - reach) & (points <= body.high + reach)).all(axis=1))
     if not len(near):
-        return held
+        return held, on
     place, normal = body.nearest(points[near])
     before, away = ((points[near] - place) * normal).sum(axis=1), np.linalg.norm(points[near] - place, axis=1)
-    held[near[before >= BEFORE * away]] = False
-    unsure = before < BEFORE * away  # the winding number is dear
-    if body.closed:
-        unsure &= before > -BEFORE * away
-    held[near[unsure]] = body.holds(points[near[unsure]])
-    return held
-
-
-def touching(points: Array, body: Body, reach: float) -> Mask:
-    """(P,) which of the points (P, 3) are nearer to the surface of a body than the reach, m."""
-    near = np.flatnonzero(((points >= body.low - reach) & (points <= body.high + reach)).all(axis=1))
-    result = np.zeros(len(points), bool)
-    if len(near):
-        result[near] = np.linalg.norm(points[near] - body.nearest(points[near])[0], axis=1) < reach
-    return result
+    on[near] = away < reach
+    sure = np.abs(before) >= BEFORE * away if body.closed else before >= BEFORE * away  # the winding number is dear
+    held[near[sure]] = before[sure] < 0.0
+    held[near[~sure]] = body.holds(points[near[~sure]])
+    return held, on
 
 
 def belonging(points: Array, edges: IntArray, body: Body, held: Mask, crossing: Mask, gap: float) -> Mask:

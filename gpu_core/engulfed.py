@@ -54,7 +54,7 @@ class Engulfed:
         crossed: Tangles | None = None
         astray = [np.ones(len(start), bool) for _ in self._bodies]
         for (rows, body), own in zip(self._bodies, astray, strict=True):
-            held = inside(start[cloth], body)
+            held, _ = inside(start[cloth], body)
             if not held.any():
                 continue
             crossed = tangles(start, space.surface) if crossed is None else crossed

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .contact.tangles import Tangles, tangles
-from .enclosed import belonging, edges_of_pieces, inside, touching
+from .enclosed import belonging, edges_of_pieces, inside
 from .scene import keyed
 from .scene.arrays import Array, IntArray
 from .scene.meetings import Meetings, let_through
@@ -73,7 +73,7 @@ def _freed(
         again = False
         for number, (item, body) in enumerate(zip(scene.colliders, bodies, strict=True)):
             gap = (1.0 + SPARE) * (cloth.thickness + item.thickness)
-            held, on = inside(own, body), touching(own, body, ON * gap)
+            held, on = inside(own, body, ON * gap)
             out = (held | on) & free & ~apart[party, meetings.of_colliders[number]]
             if not out.any():
                 continue
