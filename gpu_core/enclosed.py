@@ -22,9 +22,7 @@ Mask = npt.NDArray[np.bool_]
 
 BEFORE = 0.9  #: cosine to the nearest triangle's normal beyond which a point is surely outside, or in what is closed in
 SAMPLES = 64  #: vertices of a piece, by which it is seen what room there is
-GOLDEN = (
-    0.6180339887498949  #: a row's multiples of this lie evenly in the numbers of the vertices, and in no step with them
-)
+GOLDEN = 0.6180339887498949  #: its multiples are spread evenly over the vertices, and keep no step with their rows
 DEEP = 0.25  #: of a piece's radius, that it is away from the surface in a room: by the median, as all that follows
 ROOMY = 2.5  #: radii of a piece, that a room is wide at least
 ROOMIER = 8.0  #: the same, where the piece lies as near to the surface as if it had been pushed below the skin

@@ -44,7 +44,7 @@ def freed_of_bodies(scene: Scene) -> tuple[Scene, list[str]]:
         for number, item in enumerate(scene.colliders):
             if number in depths:
                 said.append(_in_words(scene.cloths[k], item, depths[number]))
-            elif number in staying:
+            elif staying.get(number):
                 text = f"{scene.cloths[k].name}: {staying[number]} vertices begin inside {item.name}"
                 said.append(f"{text} and stay there: there is room")
     if not brought:

@@ -157,20 +157,21 @@ class Proximity:
         self._step_begins = True
 
     def _pinch(self, found: Pairs) -> None:
-        """Where bodies come to cloth from both of its sides, its thickness gives way for this step."""
-        if not found.count or self._cloth_vertices == len(self._stray):
+        """Where bodies stand on both sides of cloth, its thickness gives way for this step; not while something
+        crosses: there cloth is on its way out."""
+        if not found.count or self._cloth_vertices == len(self._stray) or len(self.freed):
             return
         count, (x0, x1), share = found.count, self._ways, self._pinched["share"]
         nearest, first = self._pinched["nearest"], self._pinched["first"]
         way = self.backend.xp.empty((count, 4), self.backend.xp.float32)
         pairs = {"corner": found.corner, "cloth_vertices": self._cloth_vertices, "way": way}
-        ranges = {"offset": found.offset, "activation": found.activation, "share": share}
+        full = {"offset": found.offset, "activation": found.activation}
         self.backend.run(
             [
-                launch("pinch_gap", count, feature=found.feature, x=x0, x1=x1, nearest=nearest, **pairs),
+                launch("pinch_gap", count, feature=found.feature, x=x0, x1=x1, nearest=nearest, **pairs, **full),
                 launch("pinch_nearest", count, nearest=nearest, first=first, **pairs),
-                launch("pinch_share", count, first=first, **pairs, **ranges),
-                launch("pinch_yield", count, corner=found.corner, **ranges),
+                launch("pinch_share", count, first=first, share=share, **pairs, **full),
+                launch("pinch_yield", count, corner=found.corner, share=share, **full),
             ]
         )
 

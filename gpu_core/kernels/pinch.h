@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Cloth between two bodies, or two parts of one, that leave it less room than it is thick: there its thickness gives way
+// Cloth between two bodies that stand, or two parts of one, and leave it less room than it is thick: its thickness gives way
 // (docs/theory/filter.md, "Pinched cloth"). `share`: bits of a float in (0, 1], how much of it a vertex keeps.
 #pragma once
 #include "candidates.h"
 
 const float OPPOSITE = -0.5f;  // cosine between the directions of two bodies, below which cloth is between them
 const float LEAST_SHARE = 0.02f;
+const float STANDS = 0.001f;  // share of its range that a body may come nearer in a step: one that comes on is fled from
 const float REACH = 0.3f;  // share of the activation that counts as room: within it bodies press on the cloth, and friction holds it
 
 // An integer that is the greater the greater the value is.
@@ -26,9 +27,10 @@ KERNEL void pinch_begin(int v, int *share OF(count), int *nearest OF(count), int
 }
 
 // Direction from the body to the cloth, and how far apart they will be along it once the body has gone its way: `way`. nearest:
-// `ordered`, the least such distance of each cloth vertex.
+// `ordered`, the least such distance of each cloth vertex. Nothing of a pair with a body that comes on.
 KERNEL void pinch_gap(int i, const int *feature OF(2 * count), const int *corner OF(4 * count), const vec *x OF(vertices),
-                      const vec *x1 OF(vertices), int cloth_vertices, vec *way OF(count), int *nearest OF(vertices))
+                      const vec *x1 OF(vertices), int cloth_vertices, const float *offset OF(count),
+                      const float *activation OF(count), vec *way OF(count), int *nearest OF(vertices))
 {
     const int *c = corner + 4 * i;
     way[i] = make_four(0.0f, 0.0f, 0.0f, 0.0f);
@@ -40,7 +42,8 @@ KERNEL void pinch_gap(int i, const int *feature OF(2 * count), const int *corner
     if (c[0] >= cloth_vertices) n = -1.0f * n;
     for (int k = 0; k < 4; ++k)
         if (c[k] >= cloth_vertices) moved = moved + fabsf(found.weight[k]) * (x1[c[k]] - x[c[k]]);
-    float gap = found.distance - dot(moved, n);
+    float nearer = dot(moved, n), gap = found.distance - nearer;
+    if (nearer > STANDS * (offset[i] + activation[i])) return;
     way[i] = make_four(n.x, n.y, n.z, gap);
     for (int k = 0; k < 4; ++k)
         if (c[k] < cloth_vertices) ATOMIC_MINIMUM(nearest + c[k], ordered(gap));
@@ -51,7 +54,7 @@ KERNEL void pinch_nearest(int i, const int *corner OF(4 * count), int cloth_vert
                           const int *nearest OF(vertices), int *first OF(vertices))
 {
     const int *c = corner + 4 * i;
-    if (!of_body(c, cloth_vertices)) return;
+    if (!of_body(c, cloth_vertices) || dot(way[i], way[i]) == 0.0f) return;
     for (int k = 0; k < 4; ++k)
         if (c[k] < cloth_vertices && nearest[c[k]] == ordered(way[i].w)) ATOMIC_MINIMUM(first + c[k], i);
 }
@@ -63,7 +66,7 @@ KERNEL void pinch_share(int i, const int *corner OF(4 * count), int cloth_vertic
                         int *share OF(vertices))
 {
     const int *c = corner + 4 * i;
-    if (!of_body(c, cloth_vertices)) return;
+    if (!of_body(c, cloth_vertices) || dot(way[i], way[i]) == 0.0f) return;
     for (int k = 0; k < 4; ++k) {
         if (c[k] >= cloth_vertices) continue;
         int j = first[c[k]];

@@ -177,6 +177,13 @@ def test_cloth_that_lies_exactly_on_a_surface_is_laid_on_it(below, noise):
     assert (height < 0.0).all() if "upside" in below else (height > 0.0).all()
 
 
+def test_nothing_is_said_of_cloth_that_lies_close_on_one_side_of_a_surface():
+    points, faces = box(0.5)
+    scene = scene_of(flat(0.6, 1.0 + 1e-5), body(points, faces, "Table"))
+    found, said = resolved(scene)
+    assert (found is scene, said) == (True, [])
+
+
 def test_cloth_on_a_table_goes_half_of_the_way_to_a_plate_that_stands_close_above():
     points, faces = box(0.5)
     plate, around = closed(0.1, 1.001, 1.02, around=24, along=3)

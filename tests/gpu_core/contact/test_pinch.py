@@ -81,7 +81,7 @@ def shares(scene, way=(0.0, 0.0, 0.0)):
     return kept, mine
 
 
-def test_what_is_kept_is_what_there_is_room_for_at_the_end_of_the_step():
+def test_what_is_kept_is_what_there_is_room_for_between_bodies_that_stand():
     scene = set_table(2e-3)
     kept, pairs = shares(scene)
     cloth = len(scene.cloths[0].positions)
@@ -93,12 +93,10 @@ def test_what_is_kept_is_what_there_is_room_for_at_the_end_of_the_step():
     )
     least = kept[pairs.corner].min(axis=1)
     assert np.allclose(pairs.offset[least < 1.0], 1e-3 * least[least < 1.0], rtol=1e-5)
-    nearer, _ = shares(scene, (0.0, 0.0, -1e-3))
-    assert nearer[pinched].min() == pytest.approx(1.0 / 2.6, abs=0.02)
+    comes_on, _ = shares(scene, (0.0, 0.0, -1e-3))
+    assert (comes_on == 1.0).all(), "from a body that comes on, cloth has to get away"
     farther, _ = shares(scene, (0.0, 0.0, 4e-3))
     assert (farther == 1.0).all()
-    through, _ = shares(scene, (0.0, 0.0, -3e-3))
-    assert (through == 1.0).all(), "where there is no room at all there is nothing to share"
 
 
 def test_cloth_between_a_body_and_cloth_keeps_its_thickness():
