@@ -48,7 +48,7 @@ def belonging(points: Array, edges: IntArray, body: Body, held: Mask, crossing: 
     """(N,) which of those that a body holds belong inside of it.
 
     points: (N, 3) of cloth, m. edges: (E, 2) of its pieces. held: (N,) as of `inside`. crossing: (N,) whose edges or
-    faces go through the body, or did before they were moved. gap: that contact keeps, m.
+    faces go through the body. gap: that contact keeps, m.
     """
     belongs = np.zeros(len(points), bool)
     if not held.any():

@@ -31,15 +31,14 @@ STEP = 0.25  #: of the thickness, that crossing cloth goes in a round
 PASSES = 3  #: over all bodies: out of one may be into another
 
 
-def freed_of_bodies(scene: Scene) -> tuple[Scene, list[str]]:
+def freed_of_bodies(scene: Scene, began: Began | None = None) -> tuple[Scene, list[str]]:
     """The scene with its cloth outside of the bodies that it collides with as far as it can be, and what was done, in
-    words. The same object where nothing was moved."""
-    meetings, crossings = Meetings(scene), _Crossings(scene)
-    bodies = [Body(item.positions[0], item.shell) for item in scene.colliders]
+    words. The same object where nothing was moved. began: what tells which cloth belongs inside; None = the scene."""
+    meetings, began = Meetings(scene), began or Began(scene)
     places = [np.array(cloth.positions, np.float64) for cloth in scene.cloths]
     brought, said = False, list[str]()
     for k, own in enumerate(places):
-        depths, staying = _freed(scene, k, own, bodies, meetings, crossings)
+        depths, staying = _freed(scene, k, own, meetings, began)
         brought |= bool(depths)
         for number, item in enumerate(scene.colliders):
             if number in depths:
@@ -49,7 +48,7 @@ def freed_of_bodies(scene: Scene) -> tuple[Scene, list[str]]:
                 said.append(f"{text} and stay there: there is room")
     if not brought:
         return scene, said
-    _part(_with(scene, places), meetings, bodies, places, [movable(cloth) for cloth in scene.cloths])
+    _part(_with(scene, places), meetings, began.bodies, places, [movable(cloth) for cloth in scene.cloths])
     return _with(scene, places), said
 
 
@@ -61,48 +60,51 @@ def _in_words(cloth: Cloth, item: Collider, depth: Array) -> str:
 
 
 def _freed(
-    scene: Scene, k: int, own: Array, bodies: list[Body], meetings: Meetings, crossings: _Crossings
+    scene: Scene, k: int, own: Array, meetings: Meetings, began: Began
 ) -> tuple[dict[int, Array], dict[int, int]]:
     """Bring cloth k out of bodies, and off a surface that it lies on and in which it has no side. own: (N, 3) of it,
     changed. Returns, by body, the depths (K,) of what was inside at first and is out now, m, and how many vertices
     belong inside."""
     cloth, party, apart = scene.cloths[k], meetings.of_cloths[k], meetings.apart(scene.settings.begins)
-    free, edges, touched = movable(cloth), edges_of_pieces(cloth), np.zeros(len(own), bool)
+    free, edges = movable(cloth), edges_of_pieces(cloth)
     depths, staying = dict[int, Array](), dict[int, int]()
     for _ in range(PASSES):
         again = False
-        for number, (item, body) in enumerate(zip(scene.colliders, bodies, strict=True)):
+        for number, (item, body) in enumerate(zip(scene.colliders, began.bodies, strict=True)):
             gap = (1.0 + SPARE) * (cloth.thickness + item.thickness)
             held, on = inside(own, body, ON * gap)
             out = (held | on) & free & ~apart[party, meetings.of_colliders[number]]
             if not out.any():
                 continue
-            crossing = touched | crossings.of(k, number)
+            crossing = began.crossing(k, number)
             if not (on & crossing).any():  # it lies close, and on one side
                 out &= held
-            stays = belonging(own, edges, body, held, crossing, gap)
+            stays = began.belonging(k, number)
             staying.setdefault(number, int((out & stays).sum()))
             deep = np.flatnonzero(out & ~stays)
             if len(deep):
                 before = own.copy()
-                depth = _brought_out(own, deep, body, [other for other in bodies if other is not body], gap)
+                depth = _brought_out(own, deep, body, [other for other in began.bodies if other is not body], gap)
                 _take_along(own, np.where(on[:, None], own - before, 0.0), edges, crossing & free & ~out)
                 depths.setdefault(number, depth)
-                touched[deep] = again = True
+                again = True
         if not again:
             break
     return depths, staying
 
 
-class _Crossings:
-    """What goes through bodies as a scene begins; looked for when it is asked for."""
+class Began:
+    """What a scene began with: which of its cloth goes through bodies, and which belongs inside of them. What
+    untangling makes of it later changes neither. Looked for when it is asked for."""
 
     def __init__(self, scene: Scene) -> None:
+        self.bodies = [Body(item.positions[0], item.shell) for item in scene.colliders]
         self._scene = scene
         self._first = np.cumsum([0, *(len(cloth.positions) for cloth in scene.cloths)])
         self._found: Tangles | None = None
+        self._belonging: dict[tuple[int, int], npt.NDArray[np.bool_]] = {}
 
-    def of(self, cloth: int, collider: int) -> npt.NDArray[np.bool_]:
+    def crossing(self, cloth: int, collider: int) -> npt.NDArray[np.bool_]:
         """(N,) the vertices of a cloth whose edges or faces go through a body."""
         if self._found is None:
             self._found = tangles(start_positions(self._scene), surface_of(self._scene))
@@ -112,6 +114,16 @@ class _Crossings:
         crossing = np.zeros(last - first, bool)
         crossing[corners[(corners >= first) & (corners < last)] - first] = True
         return crossing
+
+    def belonging(self, cloth: int, collider: int) -> npt.NDArray[np.bool_]:
+        """(N,) the vertices of a cloth that belong inside of a body."""
+        pair = cloth, collider
+        if pair not in self._belonging:
+            own, item, body = self._scene.cloths[cloth], self._scene.colliders[collider], self.bodies[collider]
+            places, gap = np.asarray(own.positions, np.float64), (1.0 + SPARE) * (own.thickness + item.thickness)
+            held, _ = inside(places, body)
+            self._belonging[pair] = belonging(places, edges_of_pieces(own), body, held, self.crossing(*pair), gap)
+        return self._belonging[pair]
 
 
 def _brought_out(own: Array, deep: IntArray, body: Body, others: list[Body], gap: float) -> Array:

@@ -22,7 +22,7 @@ from .scene.scene import Scene
 from .scene.seams import rest_lengths
 from .scene_space import of_surface, start_positions, surface_of
 from .sewing import Sewing
-from .start import freed_of_bodies, movable
+from .start import Began, freed_of_bodies, movable
 from .untangling.fabric import Fabric
 from .untangling.methods import lay_copies_apart, untangle
 from .untangling.rests import laid_side_by_side
@@ -33,14 +33,15 @@ PASSES = 2  #: out of cloth may be into a body
 def resolved(scene: Scene) -> tuple[Scene, list[str]]:
     """The scene with its cloth outside of bodies, of itself and of other cloth as far as it can be, and what was done,
     in words. What is said of crossings is said of those before the first pass; what is left in the end is not."""
-    scene, said = freed_of_bodies(scene)
+    started = Began(scene)
+    scene, said = freed_of_bodies(scene, started)
     scene, ordered = in_layers(scene, [movable(cloth) for cloth in scene.cloths])
     began, tangled = _crossings(scene), scene
     for _ in range(PASSES if began else 0):
         before, scene = scene, _untangled(scene)
         if scene is before:
             break
-        before, scene = scene, freed_of_bodies(scene)[0]
+        before, scene = scene, freed_of_bodies(scene, started)[0]
         if scene is before:
             break
     if scene is tangled:

@@ -23,6 +23,7 @@ REST_SHARE = 0.3  #: thickness of a pair of one cloth, at most, as a share of it
 MARGIN_SHARES = (0.04, 0.1)  #: how far a vertex may stray before its part of the broad phase is redone, in mean edges
 CELL_SHARE = 0.8  #: of a mean edge: as far apart are most neighbours in cloth, at least
 CROWD = 0.1  #: share of the vertices that wait in a motion, from which all are released at once
+UNKNOWN = 0x7F800000  #: of a vertex, to the kernels of pinch.h: the bits of infinity
 FEW = 0.3  #: share of the vertices up to which it is quicker to redo their part than all of it
 
 
@@ -106,10 +107,8 @@ class Proximity:
         self._free, self._any_free = backend.xp.zeros(surface.vertices, backend.xp.int32), False
         self._at_rest = backend.xp.zeros(surface.vertices, backend.xp.float32)
         self._stray = self._at_rest
-        #: (V,) bits of how much of its thickness a vertex keeps in this step, and what tells it (kernels/pinch.h)
-        self._pinched = {
-            name: backend.xp.zeros(surface.vertices, backend.xp.int32) for name in ("share", "nearest", "first")
-        }
+        #: (3, V) bits of how much of its thickness a vertex keeps in this step, and what tells it (kernels/pinch.h)
+        self._pinched = backend.xp.full((3, surface.vertices), UNKNOWN, backend.xp.int32)
         self._step_begins = True
 
     def thicken(self, thickness: npt.NDArray[np.floating]) -> None:
@@ -145,7 +144,7 @@ class Proximity:
             self._free, self._any_free = self.backend.xp.zeros(len(x0), self.backend.xp.int32), False
         self._complete()
         if self._step_begins:
-            self.backend.launch("pinch_begin", len(x0), **self._pinched)
+            self._pinched[:] = UNKNOWN
         self.found = self._within_reach()
         if self._step_begins:
             self._pinch(self.found)
@@ -161,8 +160,7 @@ class Proximity:
         crosses: there cloth is on its way out."""
         if not found.count or self._cloth_vertices == len(self._stray) or len(self.freed):
             return
-        count, (x0, x1), share = found.count, self._ways, self._pinched["share"]
-        nearest, first = self._pinched["nearest"], self._pinched["first"]
+        count, (x0, x1), (share, nearest, first) = found.count, self._ways, self._pinched
         way = self.backend.xp.empty((count, 4), self.backend.xp.float32)
         pairs = {"corner": found.corner, "cloth_vertices": self._cloth_vertices, "way": way}
         full = {"offset": found.offset, "activation": found.activation}
@@ -265,6 +263,6 @@ class Proximity:
         offset, activation = xp.empty(count, xp.float32), xp.empty(count, xp.float32)
         self.backend.launch(
             "pair_thickness", count, kept=kept, feature_in=found.feature, corner_in=found.corner, **self._ranges,
-            share=self._pinched["share"], feature=feature, corner=corner, offset=offset, activation=activation,
+            share=self._pinched[0], feature=feature, corner=corner, offset=offset, activation=activation,
         )  # fmt: skip
         return Pairs(count, feature, corner, offset, activation)

@@ -127,8 +127,8 @@ KERNEL void candidate_taken(int i, const int *kept OF(count), int first, const i
 
 FUNCTION float least_share(const int *c, const int *share)
 {
-    float least = int_as_float(share[c[0]]);
-    for (int k = 1; k < 4; ++k) least = minimum(least, int_as_float(share[c[k]]));
+    float least = 1.0f;
+    for (int k = 0; k < 4; ++k) least = minimum(least, int_as_float(share[c[k]]));
     return least;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Cloth between two bodies that stand, or two parts of one, and leave it less room than it is thick: its thickness gives way
-// (docs/theory/filter.md, "Pinched cloth"). `share`: bits of a float in (0, 1], how much of it a vertex keeps.
+// (docs/theory/filter.md, "Pinched cloth"). `share`: bits of a float, how much of it a vertex keeps where that is less than all.
+// What is not known of a vertex is UNKNOWN, which is larger than what is.
 #pragma once
 #include "candidates.h"
 
@@ -8,6 +9,8 @@ const float OPPOSITE = -0.5f;  // cosine between the directions of two bodies, b
 const float LEAST_SHARE = 0.02f;
 const float STANDS = 0.001f;  // share of its range that a body may come nearer in a step: one that comes on is fled from
 const float REACH = 0.3f;  // share of the activation that counts as room: within it bodies press on the cloth, and friction holds it
+
+const int UNKNOWN = 0x7f800000;  // the bits of infinity
 
 // An integer that is the greater the greater the value is.
 FUNCTION int ordered(float value)
@@ -18,13 +21,6 @@ FUNCTION int ordered(float value)
 
 // Is one side of the pair cloth and the other a body?
 FUNCTION bool of_body(const int *c, int cloth_vertices) { return (c[0] < cloth_vertices) != (c[3] < cloth_vertices); }
-
-// Every vertex keeps all, and nothing is known of what is near it.
-KERNEL void pinch_begin(int v, int *share OF(count), int *nearest OF(count), int *first OF(count))
-{
-    share[v] = float_as_int(1.0f);
-    nearest[v] = first[v] = 0x7fffffff;
-}
 
 // Direction from the body to the cloth, and how far apart they will be along it once the body has gone its way: `way`. nearest:
 // `ordered`, the least such distance of each cloth vertex. Nothing of a pair with a body that comes on.

@@ -12,6 +12,7 @@ from taffeta.gpu_core.check.scene_check import SceneCheck
 from taffeta.gpu_core.scene.nearest import Body, openness
 from taffeta.gpu_core.scene.scene import Cloth, Collider, Scene, Settings
 from taffeta.gpu_core.simulator import Simulator
+from taffeta.gpu_core.start import Began, freed_of_bodies
 from taffeta.gpu_core.untangle import resolved
 from taffeta.tests.gpu_core.small_scene import sheet
 from taffeta.tests.gpu_core.test_start import closed, tube
@@ -80,6 +81,15 @@ def test_cloth_in_a_closed_room_stays_in_it(made, size, height):
     (told,) = simulator.warnings
     assert told == "Cloth: 81 vertices begin inside Room and stay there: there is room"
     assert simulator.positions()[0][:, 2].min() > 0.0
+
+
+def test_what_untangling_puts_into_a_body_does_not_belong_there():
+    points, faces = box(1.5)
+    outside, within = (scene_of(flat(1.0, height), body(points, faces)) for height in (4.0, 1.0))
+    assert freed_of_bodies(within)[0] is within
+    found, said = freed_of_bodies(within, Began(outside))
+    assert "brought out" in said[0]
+    assert not Body(points, faces).holds(found.cloths[0].positions).any()
 
 
 @pytest.mark.parametrize("turned", [False, True])

@@ -74,7 +74,7 @@ def shares(scene, way=(0.0, 0.0, 0.0)):
     target[-scene.colliders[-1].positions.shape[1] :, :3] += np.asarray(way, np.float32)
     proximity.begin_step()
     mine = proximity.pairs(x, target)
-    kept = proximity._pinched["share"].view(np.float32).copy()
+    kept = np.minimum(proximity._pinched[0].view(np.float32), 1.0)
     again = proximity.pairs(x, target)
     for name in ("offset", "activation"):
         assert np.array_equal(getattr(mine, name), getattr(again, name)), "the whole step long"
