@@ -155,5 +155,6 @@ CLAIM = Claim(
     measure,
     judge,
     "Touched vertices are drawn at random, so most of a cache line of the stored products is read for nothing; "
-    "contacts lie in patches and waste less. At 100 % there are no gaps.",
+    "contacts lie in patches and waste less. At 100 % there are no gaps. The verdict stands on its edge: against "
+    "the dense matrix two cores of an AMD EPYC come to 54 times, one of them to 45.",
 )
