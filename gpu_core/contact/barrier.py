@@ -89,6 +89,7 @@ class Contacts:
         self._most, self._set_up = 0, 0  #: contacts, and how often they were set up, since room was last looked at
         self.live = backend.xp.zeros(1, backend.xp.int32)  #: the count, on the device
         self.of_vertex = backend.xp.zeros(vertices.cloth + 1, backend.xp.int32)  #: where in `incident` a vertex begins
+        self.touching_end = backend.xp.zeros(vertices.cloth, backend.xp.int32)  #: and ends in `touching`
 
     def set_up(self, pairs: Pairs, near: Any, earlier: Ages, anchors: Ages) -> None:
         """Make the pairs `near` (C,) of these the contacts. anchors: what was known at the step's start."""
@@ -173,7 +174,8 @@ class Contacts:
         floats = lambda count: (xp.zeros(capacity, xp.float32) for _ in range(count))  # noqa: E731
         self.capacity, self.generation = capacity, self.generation + 1
         self.feature, self.corner = xp.zeros((capacity, 2), xp.int32), xp.zeros((capacity, 4), xp.int32)
-        self._owner, self.incident = (xp.zeros(4 * capacity, xp.int32) for _ in range(2))
+        #: touching: those of `incident` that push, as Newton's matrix finds them
+        self._owner, self.incident, self.touching = (xp.zeros(4 * capacity, xp.int32) for _ in range(3))
         self.age = xp.zeros(capacity, xp.int32)
         self.offset, self.activation, self.stiffness, self.goal = floats(4)
         self.barycentric, self.normal, self.share, self.diagonal, self.correction, self.hold = vectors(6)

@@ -179,15 +179,26 @@ FUNCTION void store_symmetric(vec *six, block b)
     six[1] = make_vec(b.row[1].y, 0.5f * (b.row[1].z + b.row[2].y), b.row[2].z);
 }
 
+// Of the contacts of each vertex, those that push: the others have no part in K. start, incident: as in contact_residual; touching:
+// what is kept of `incident`, in its order, from start[v] to end[v].
+KERNEL void contacts_touching(int v, const int *start OF(count + 1), const int *incident OF(incidences),
+                              const vec *curvature OF(contacts), int *touching OF(incidences), int *end OF(count))
+{
+    int at = start[v];
+    for (int k = start[v]; k < start[v + 1]; ++k)
+        if (curvature[incident[k] / 4].x > 0.0f) touching[at++] = incident[k];
+    end[v] = at;
+}
+
 // The inverse of the 3×3 diagonal block of each vertex: the finest level of the preconditioner. inverse: (2 per vertex)
-// xx xy xz · yy yz zz. contact_*: as in contact_residual; curvature: stiffness of a contact along the normal, across, and
+// xx xy xz · yy yz zz. contact_*: as in contacts_touching; curvature: stiffness of a contact along the normal, across, and
 // along the slip.
 KERNEL void block_inverse(int v, const float *diagonal OF(count), const int *above OF(count + 1),
                           const int *below_start OF(count + 1), const int *below OF(edges),
                           const vec *columns OF(3 * edges), const int *contact_start OF(count + 1),
-                          const int *contact_incident OF(incidences), const vec *barycentric OF(contacts),
-                          const vec *normal OF(contacts), const vec *slide OF(contacts),
-                          const vec *curvature OF(contacts), vec *inverse OF(2 * count))
+                          const int *contact_end OF(count), const int *contact_touching OF(incidences),
+                          const vec *barycentric OF(contacts), const vec *normal OF(contacts),
+                          const vec *slide OF(contacts), const vec *curvature OF(contacts), vec *inverse OF(2 * count))
 {
     vec zero = make_vec(0.0f, 0.0f, 0.0f);
     block b = {{zero, zero, zero}};
@@ -196,9 +207,9 @@ KERNEL void block_inverse(int v, const float *diagonal OF(count), const int *abo
         for (int axis = 0; axis < 3; ++axis) b.row[axis] = b.row[axis] - columns[3 * e + axis];
     for (int k = below_start[v]; k < below_start[v + 1]; ++k)  // as good as its transpose: only b + bᵀ is kept
         for (int axis = 0; axis < 3; ++axis) b.row[axis] = b.row[axis] - columns[3 * below[k] + axis];
-    for (int k = contact_start[v]; k < contact_start[v + 1]; ++k) {
-        int i = contact_incident[k] / 4;
-        float weight = component(barycentric, i, contact_incident[k] % 4);
+    for (int k = contact_start[v]; k < contact_end[v]; ++k) {
+        int i = contact_touching[k] / 4;
+        float weight = component(barycentric, i, contact_touching[k] % 4);
         add_identity(&b, weight * weight * curvature[i].y);
         add_outer(&b, weight * weight * (curvature[i].x - curvature[i].y), normal[i], normal[i]);
         add_outer(&b, weight * weight * (curvature[i].z - curvature[i].y), slide[i], slide[i]);
@@ -214,9 +225,8 @@ KERNEL void contact_curvature(int i, const int *live OF(1), const int *corner OF
                               int cloth_vertices, const vec *p OF(cloth_vertices), vec *force OF(count))
 {
     if (i >= live[0]) return;
+    if (curvature[i].x <= 0.0f) return;  // which nobody asks for
     vec moved = make_vec(0.0f, 0.0f, 0.0f);
-    force[i] = moved;
-    if (curvature[i].x <= 0.0f) return;
     for (int k = 0; k < 4; ++k)
         if (corner[4 * i + k] < cloth_vertices) moved = moved + component(barycentric, i, k) * p[corner[4 * i + k]];
     float along = dot(moved, normal[i]), slipping = dot(moved, slide[i]);
@@ -233,7 +243,8 @@ KERNEL void curvature_times(int v, const int *start OF(count + 1), const int *co
                             const float *free OF(count), const int *ends OF(2 * edges), const int *above OF(count + 1),
                             const int *below_start OF(count + 1), const int *below OF(edges),
                             const vec *columns OF(3 * edges), const int *contact_start OF(count + 1),
-                            const int *contact_incident OF(incidences), const vec *barycentric OF(contacts),
+                            const int *contact_end OF(count), const int *contact_touching OF(incidences),
+                            const vec *barycentric OF(contacts),
                             const vec *contact_force OF(contacts), const vec *p OF(count), vec *product OF(count),
                             vec *product_at OF(places), int stride)
 {
@@ -249,9 +260,9 @@ KERNEL void curvature_times(int v, const int *start OF(count + 1), const int *co
         vec apart = p[ends[2 * below[k]]] - own;
         back = back + rows_times(block, apart);
     }
-    for (int k = contact_start[v]; k < contact_start[v + 1]; ++k) {
-        int i = contact_incident[k] / 4;
-        touched = touched + component(barycentric, i, contact_incident[k] % 4) * contact_force[i];
+    for (int k = contact_start[v]; k < contact_end[v]; ++k) {
+        int i = contact_touching[k] / 4;
+        touched = touched + component(barycentric, i, contact_touching[k] % 4) * contact_force[i];
     }
     vec sum = diagonal[v] * own + far + (forth + back) + touched;
     sum.w = 0.0f;

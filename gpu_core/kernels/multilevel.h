@@ -10,7 +10,8 @@
 KERNEL void aggregate_contact(int a, const int *part_start OF(aggregates + 1), const int *part OF(parts),
                               const int *aggregate OF(cloth_vertices), int cloth_vertices,
                               const int *contact_start OF(cloth_vertices + 1),
-                              const int *contact_incident OF(incidences), const int *corner OF(4 * contacts),
+                              const int *contact_end OF(cloth_vertices), const int *contact_touching OF(incidences),
+                              const int *corner OF(4 * contacts),
                               const vec *barycentric OF(contacts), const vec *normal OF(contacts),
                               const vec *slide OF(contacts), const vec *curvature OF(contacts),
                               vec *contact OF(2 * aggregates))
@@ -18,14 +19,14 @@ KERNEL void aggregate_contact(int a, const int *part_start OF(aggregates + 1), c
     vec zero = make_vec(0.0f, 0.0f, 0.0f);
     block b = {{zero, zero, zero}};
     for (int k = part_start[a]; k < part_start[a + 1]; ++k)
-        for (int at = contact_start[part[k]]; at < contact_start[part[k] + 1]; ++at) {
-            int i = contact_incident[at] / 4;
+        for (int at = contact_start[part[k]]; at < contact_end[part[k]]; ++at) {
+            int i = contact_touching[at] / 4;
             float together = 0.0f;
             for (int c = 0; c < 4; ++c) {
                 int v = corner[4 * i + c];
                 if (v < cloth_vertices && aggregate[v] == a) together += component(barycentric, i, c);
             }
-            float weight = component(barycentric, i, contact_incident[at] % 4) * together;
+            float weight = component(barycentric, i, contact_touching[at] % 4) * together;
             add_identity(&b, weight * curvature[i].y);
             add_outer(&b, weight * (curvature[i].x - curvature[i].y), normal[i], normal[i]);
             add_outer(&b, weight * (curvature[i].z - curvature[i].y), slide[i], slide[i]);

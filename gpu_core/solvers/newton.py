@@ -73,7 +73,7 @@ class NewtonStep:
         #: by contacts, their generation, accuracy, and whether there is a pressure
         self._bound: dict[tuple[Contacts | None, int, float, bool], Solve] = {}
         self._no_contacts = ContactBlocks(
-            xp.zeros(1, xp.int32), xp.zeros(count + 1, xp.int32), xp.zeros(count + 1, xp.int32), xp.zeros(4, xp.int32),
+            *(xp.zeros(many, xp.int32) for many in (1, count + 1, count, 1, 1, 4)),
             *(xp.zeros((1, 4), xp.float32) for _ in range(5)),
         )  # fmt: skip
 
@@ -127,7 +127,15 @@ class NewtonStep:
         dot = self._dot.product
         spring = {"normal": touching.normal, "slide": touching.slide, "curvature": touching.curvature}
         pressed = {"corner": touching.corner, "barycentric": touching.barycentric, **spring}
-        gathered = {"contact_start": touching.start, "contact_incident": touching.incident}
+        gathered = {
+            "contact_start": touching.start,
+            "contact_end": touching.end,
+            "contact_touching": touching.touching,
+        }
+        gather = launch(
+            "contacts_touching", count, start=touching.start, incident=touching.incident, curvature=touching.curvature,
+            touching=touching.touching, end=touching.end,
+        )  # fmt: skip
         inverse = launch(
             "block_inverse", count, diagonal=self._diagonal, **self._edges, columns=self._columns, **gathered,
             barycentric=touching.barycentric, **spring, inverse=self._inverse,
@@ -167,6 +175,7 @@ class NewtonStep:
                 "edge_curvature", len(self._side), side=self._side, sides=self._side.shape[1], constant=self._near,
                 block=self._block, columns=self._columns,
             ),
+            *([gather] if contacts else []),
             inverse,
             *blocks,
             launch(
@@ -183,11 +192,13 @@ class NewtonStep:
 
 
 class ContactBlocks(NamedTuple):
-    """What K needs of C contacts; start and incident by cloth vertex."""
+    """What K needs of C contacts; start, end, incident and touching by cloth vertex."""
 
     live: Any  #: (1,)
     start: Any  #: (N + 1,)
+    end: Any  #: (N,) of what is touching
     incident: Any
+    touching: Any  #: of those incident, in place
     corner: Any  #: (C, 4)
     barycentric: Any  #: (C, 4), and so are the others
     normal: Any
@@ -198,8 +209,8 @@ class ContactBlocks(NamedTuple):
     @staticmethod
     def of(contacts: Contacts) -> ContactBlocks:
         return ContactBlocks(
-            contacts.live, contacts.of_vertex, contacts.incident, contacts.corner, contacts.barycentric,
-            contacts.normal, contacts.slide, contacts.curvature, contacts.force,
+            contacts.live, contacts.of_vertex, contacts.touching_end, contacts.incident, contacts.touching,
+            contacts.corner, contacts.barycentric, contacts.normal, contacts.slide, contacts.curvature, contacts.force,
         )  # fmt: skip
 
 

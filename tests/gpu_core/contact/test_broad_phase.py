@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from taffeta.gpu_core.backend import select
-from taffeta.gpu_core.contact.broad_phase import MOST_PAIRS, BroadPhase, TooManyPairsError, joined
-from taffeta.gpu_core.contact.pairs import MARGIN_SHARES, Proximity, margin_of
+from taffeta.gpu_core.contact.broad_phase import INEXACT, MOST_PAIRS, BroadPhase, Time, TooManyPairsError, joined
+from taffeta.gpu_core.contact.pairs import AHEAD, MARGIN_REACH, MARGIN_SHARES, Proximity, margin_of
 from taffeta.gpu_core.contact.patches import Surface, patches
 from taffeta.gpu_core.elasticity.assembly import vectors
 from taffeta.gpu_core.scene.mesh import unique_edges
@@ -154,6 +154,47 @@ def true_stray(x0, x1, start, end):
     return np.max([np.linalg.norm(a - x0 - s * way, axis=1) for a, s in zip((start, end), share, strict=True)], axis=0)
 
 
+@pytest.mark.parametrize("known", [False, True], ids=["at its pace", "as between two motions"])
+@pytest.mark.parametrize("name", meshes())
+def test_candidates_are_complete_along_ways_that_were_drawn_out(name, known):
+    """Over the steps after a detection, each of which takes its vertices on and then corrects where they end."""
+    x, surface, motion, reach, margin = meshes()[name]
+    rng, none, step = np.random.default_rng(9), np.zeros(len(x), np.int32), 1.0 / AHEAD
+    x0 = np.float32(x)
+    pace = np.float32(rng.normal(size=x.shape) * motion + 0.3 * np.max(motion))
+    x1, phase = np.float32(x0 + pace), phase_of(surface, x0)
+    phase.before = vectors(x1 - pace * rng.uniform(0.8, 1.2, (len(x), 1))) if known else None
+    found = features(phase.detect(vectors(x0), vectors(x1), reach, margin, none, Time(0.0, step, 0.0)))
+    assert (phase.strays <= INEXACT * margin).all()
+    complete = 0
+    for k in range(AHEAD):
+        first, last = k * step, (k + 1) * step
+        for time in (Time(first, last, first), Time(last, last, first)):
+            ends = [drawn_out(phase, x0, at) for at in time[:2]]
+            noise = rng.uniform(-0.5, 0.5, (2, *x.shape)) * margin * (rng.random((2, len(x), 1)) < 0.5)
+            start, end = (np.float32(at + off) for at, off in zip(ends, noise, strict=True))
+            stray, strayed = phase.stray(vectors(start), vectors(end), margin, time)
+            true = np.max([np.linalg.norm(x - at, axis=1) for x, at in zip((start, end), ends, strict=True)], axis=0)
+            held = phase.free == 0
+            assert (stray >= true)[held].all()
+            assert strayed == np.count_nonzero(stray > margin)
+            if strayed:
+                fresh = phase.strayed.copy()
+                found |= features(joined(cpu, phase.renew(vectors(start), vectors(end), fresh, none, time)))
+                assert (phase.strays[fresh != 0] <= INEXACT * margin).all()
+            for share in np.linspace(0, 1, 5):
+                now = between(start, end, share)
+                assert brute_force(surface, now, now, 0.5 * reach) <= found
+                complete += 1
+    assert complete == 2 * AHEAD * 5
+
+
+def drawn_out(phase, x0, time):
+    """(V, 3) where the ways of a phase say that each is, in float64; what is free may stay at x0."""
+    start, end = np.float64(phase.start[:, :3]), np.float64(phase.end[:, :3])
+    return np.where(phase.free[:, None] != 0, x0, start + time * (end - start))
+
+
 @pytest.mark.parametrize("name", meshes())
 def test_what_strayed_is_renewed_to_the_pairs_of_a_whole_detection(name):
     x0, surface, motion, reach, margin = meshes()[name]
@@ -198,6 +239,7 @@ def test_a_margin_keeps_a_vertex_s_neighbours_out_of_its_boxes_where_a_useful_on
     reach = 2e-3
     margin = margin_of(reach, edge)
     assert MARGIN_SHARES[0] * edge <= margin <= MARGIN_SHARES[1] * edge
+    assert margin <= MARGIN_REACH * reach
     assert (reach + 2.0 * margin <= 0.8 * edge * (1.0 + 1e-9)) == kept_out
     assert kept_out or margin == MARGIN_SHARES[1] * edge  # neighbours are in them anyway
 
@@ -240,8 +282,6 @@ def test_boxes_are_those_of_the_ways_of_the_moment(name):
     phase, other = phase_of(surface, x), phase_of(surface, x)
     phase.detect(vectors(x), vectors(x + rng.normal(size=x.shape) * (motion + margin)), reach, margin)
     for turn in range(12):
-        if turn % 3 == 0:
-            phase.settle()
         fresh, free = rng.random(len(x)) < 0.1, np.int32(rng.random(len(x)) < 0.3)
         x0, x1 = (np.float32(x + rng.normal(size=x.shape) * (motion + margin)) for _ in range(2))
         if turn % 4:  # some motions renew nothing
@@ -316,6 +356,34 @@ def test_pairs_hold_all_that_come_within_reach_in_the_motions_after():
         x = np.float32(between(x, x1, fraction))
         x1 = np.float32(x + rng.normal(size=x.shape) * size * (rng.random((len(x), 1)) < 0.3))
     assert proximity.detections < 5
+
+
+@pytest.mark.parametrize("lies", [False, True], ids=["falls", "lies"])
+def test_pairs_hold_all_that_come_within_reach_in_the_steps_after(lies):
+    """What moves as it did is not looked for anew: it falls, or lies still though each step would let it fall; some of it is
+    thrown, corrected, or waits."""
+    scene, rng = Crumple(), np.random.default_rng(3)
+    x, proximity, fall = scene.x0, scene.proximity, np.array([0.0, 0.0, -0.002])
+    speed = np.zeros(x.shape) if lies else rng.normal(size=x.shape) * 0.001 + [0.02, 0, 0]
+    steps = 3 * AHEAD
+    for _ in range(steps):
+        speed = np.where(rng.random((len(x), 1)) < 0.02, rng.normal(size=x.shape) * 0.03, speed)
+        proximity.begin_step()
+        z = np.float32(x + speed + fall)
+        found = proximity.pairs(vectors(x), vectors(z))
+        assert scene.lacking(found, [between(x, z, time) for time in np.linspace(0, 1, 11)]) == 0
+        waits = rng.random(len(x)) < 0.03
+        found = proximity.released(waits)
+        fraction = np.where(waits[:, None], rng.random((len(x), 1)), 1.0)
+        assert scene.lacking(found, [between(x, z, fraction * time) for time in np.linspace(0, 1, 11)]) == 0
+        start, now = x, np.float32(between(x, z, fraction))
+        for size in (1e-3, 1e-4):
+            end = np.float32((start + speed if lies else now) + rng.normal(size=x.shape) * size)
+            found = proximity.pairs(vectors(now), vectors(end))
+            assert scene.lacking(found, [between(now, end, time) for time in np.linspace(0, 1, 11)]) == 0
+            now = end
+        x = now
+    assert proximity.detections < 0.6 * steps
 
 
 class GuardedBackend(type(cpu)):
