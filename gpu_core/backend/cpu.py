@@ -114,9 +114,16 @@ def _slots(item: Launch) -> Any:
     slots = (_Slot * max(1, len(arguments)))()
     for slot, parameter, argument in zip(slots, signature.parameters, arguments, strict=False):
         if parameter.pointer:
-            slot.pointer = argument.ctypes.data
+            slot.pointer = _address(argument)
         elif parameter.base == "float":
             slot.real = float(argument)
         else:
             slot.integer = int(argument)
     return slots
+
+
+def _address(array: npt.NDArray[Any]) -> int:
+    """A quarter of the time that `array.ctypes.data` takes, of which a step asks for a thousand."""
+    if array.size and array.flags.writeable:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    return int(array.ctypes.data)

@@ -126,8 +126,8 @@ class BroadPhase:
     def detect(
         self, x0: Any, x1: Any, reach: float, margin: float, free: Any | None = None, time: Time = WHOLE
     ) -> Candidates:
-        """All pairs that can come within `reach` while all vertices go on as from x0 to x1, with a common time parameter,
-        but for the `free` ones (V,) (None = all), each of which takes any part of its way from x0 to x1.
+        """All pairs that can come within `reach` while all vertices go on as from x0 to x1, with a common time
+        parameter, but for the `free` ones (V,) (None = all), each of which takes any part of its way from x0 to x1.
 
         margin: the candidates stay complete while no vertex strays (`stray`) by more. m
         time: which part of their whole way the motion is, of 0 to 1.

@@ -360,8 +360,8 @@ def test_pairs_hold_all_that_come_within_reach_in_the_motions_after():
 
 @pytest.mark.parametrize("lies", [False, True], ids=["falls", "lies"])
 def test_pairs_hold_all_that_come_within_reach_in_the_steps_after(lies):
-    """What moves as it did is not looked for anew: it falls, or lies still though each step would let it fall; some of it is
-    thrown, corrected, or waits."""
+    """What moves as it did is not looked for anew: it falls, or lies still though each step would let it fall; some of
+    it is thrown, corrected, or waits."""
     scene, rng = Crumple(), np.random.default_rng(3)
     x, proximity, fall = scene.x0, scene.proximity, np.array([0.0, 0.0, -0.002])
     speed = np.zeros(x.shape) if lies else rng.normal(size=x.shape) * 0.001 + [0.02, 0, 0]
