@@ -121,6 +121,9 @@ class BroadPhase:
         self.before: Any | None = None  #: (V, 4) where the motion that began the last step ended, if that is known
         #: bound to these ways and this margin, for each of their times
         self._strays: tuple[Any, Any, float, dict[Time, Callable[[], None]]] | None = None
+        settle = {"free": self.free, "way_start": self.start, "way_end": self.end, "stale": self._stale}
+        self.settle: Callable[[], None] = backend.sequence([launch("settle_way", surface.vertices, **settle)])
+        """All ways have come to their ends: time begins anew, and what is not renewed stands."""
         self._inexact = 0.0  #: m by which a way that is drawn out may be rounded, at most
 
     def detect(

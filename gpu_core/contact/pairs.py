@@ -233,7 +233,10 @@ class Proximity:
         ways, those after it are near where it ends."""
         broad, ways = self.broad_phase, self._ways
         if self._candidates is not None:
-            before, now = min((self._step - 1) / self._ahead, 1.0), min(self._step / self._ahead, 1.0)
+            if self._step > self._ahead:
+                broad.settle()
+                self._step, self._ahead = 1, AHEAD
+            before, now = (self._step - 1) / self._ahead, self._step / self._ahead
             self._time = Time(before if self._step_begins else now, now, before)
             _, strayed = broad.stray(*ways, self.margin, self._time)
             if strayed <= FEW * broad.vertices:

@@ -302,6 +302,14 @@ KERNEL void renew_way(int v, const vec *x0 OF(count), const vec *x1 OF(count), c
     stray[v] = any ? 0.0f : off, stale[v] = 1;
 }
 
+// All ways have come to their ends: there they begin anew, and stand until they are renewed.
+KERNEL void settle_way(int v, const int *free OF(count), vec *way_start OF(count), const vec *way_end OF(count),
+                       int *stale OF(count))
+{
+    if (free[v]) return;
+    way_start[v] = way_end[v], stale[v] = 1;
+}
+
 KERNEL void clear_number(int i, int *to OF(count))
 {
     to[i] = 0;

@@ -167,7 +167,9 @@ def test_candidates_are_complete_along_ways_that_were_drawn_out(name, known):
     found = features(phase.detect(vectors(x0), vectors(x1), reach, margin, none, Time(0.0, step, 0.0)))
     assert (phase.strays <= INEXACT * margin).all()
     complete = 0
-    for k in range(AHEAD):
+    for k in [*range(AHEAD), 0, 1]:
+        if complete and k == 0:
+            phase.settle()
         first, last = k * step, (k + 1) * step
         for time in (Time(first, last, first), Time(last, last, first)):
             ends = [drawn_out(phase, x0, at) for at in time[:2]]
@@ -186,7 +188,7 @@ def test_candidates_are_complete_along_ways_that_were_drawn_out(name, known):
                 now = between(start, end, share)
                 assert brute_force(surface, now, now, 0.5 * reach) <= found
                 complete += 1
-    assert complete == 2 * AHEAD * 5
+    assert complete == 2 * (AHEAD + 2) * 5
 
 
 def drawn_out(phase, x0, time):
@@ -282,6 +284,8 @@ def test_boxes_are_those_of_the_ways_of_the_moment(name):
     phase, other = phase_of(surface, x), phase_of(surface, x)
     phase.detect(vectors(x), vectors(x + rng.normal(size=x.shape) * (motion + margin)), reach, margin)
     for turn in range(12):
+        if turn % 3 == 0:
+            phase.settle()
         fresh, free = rng.random(len(x)) < 0.1, np.int32(rng.random(len(x)) < 0.3)
         x0, x1 = (np.float32(x + rng.normal(size=x.shape) * (motion + margin)) for _ in range(2))
         if turn % 4:  # some motions renew nothing
