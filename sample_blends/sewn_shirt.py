@@ -15,9 +15,9 @@ from .actors import add_figure, add_panels
 from .panels import filled
 from .studio import light_and_film
 
-FRAMES = 72
+FRAMES = 84
 AWAY = 0.17  #: m from the body's middle to each panel
-CLOSED = 1.5  #: s
+CLOSED = 2.0  #: s; in 1.5 the sides of an armhole snap together
 #: Half of a panel, m from its middle: neck, along shoulder and sleeve to the cuff, back to the armpit, down to the hem.
 OUTLINE = (
     (0.0, 1.385), (0.06, 1.41), (0.105, 1.46), (0.24, 1.42), (0.47, 1.30), (0.41, 1.16), (0.27, 1.21), (0.25, 0.80),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from .patches import PATCH_SIZE, Surface, patches
 CHUNK = 1 << 17  #: pairs of patches whose candidates are listed, and culled, at once
 PARTNERS = 16  #: numbers that the kernel `overlapping_patches` notes for a patch
 NOTES = 3 * (1 + 3 * PATCH_SIZE)  #: most overlaps that the kernel `candidates` notes for a pair of patches
+INEXACT = 0.5  #: share of the margin that rounding of a way may take that goes on beyond its motion
 MOST_PAIRS = (1 << 29) - 1  #: kernels index the four corners of a pair with 32 bits
 
 
@@ -38,6 +39,17 @@ class Candidates:
 
 
 Part = tuple[Candidates, Any]  #: and which of them, (K,) int32
+
+
+class Time(NamedTuple):
+    """Which part of whole ways, which take from 0 to 1, a motion is."""
+
+    first: float
+    last: float  #: no later than `first` where it corrects the end of another
+    since: float  #: when that, or it, began
+
+
+WHOLE = Time(0.0, 1.0, 0.0)
 
 
 def joined(backend: Backend, parts: Sequence[Part]) -> Candidates:
@@ -96,66 +108,78 @@ class BroadPhase:
         self.free = xp.zeros(surface.vertices, xp.int32)  #: 1 = may take any part of its way
         #: what is kept of each part of a list, with its room
         self.cull: Callable[[Candidates], Part] = lambda found: (found, xp.arange(found.count, dtype=xp.int32))
-        self._stray, self._count = xp.zeros(surface.vertices, xp.float32), xp.zeros(1, xp.int32)
+        self.strays, self._count = xp.zeros(surface.vertices, xp.float32), xp.zeros(1, xp.int32)
         self._look = backend.look(self._count)
-        self._all, self._none = xp.ones(surface.vertices, xp.int32), xp.zeros(surface.vertices, xp.int32)
-        # 1: vertices that are looked for now, before that those that have strayed; whose way has changed since the last
-        # `settle`; and since the boxes were made
-        self.strayed, self._moving, self._stale = (xp.zeros(surface.vertices, xp.int32) for _ in range(3))
+        self.all = xp.ones(surface.vertices, xp.int32)
+        # 1: vertices that are looked for now, before that those that have strayed; whose way has changed since the
+        # boxes were made
+        self.strayed, self._stale = (xp.zeros(surface.vertices, xp.int32) for _ in range(2))
         self._leaf_boxes = xp.zeros((4 * sum(1 << depth for depth in self.depths), 4), xp.float32)
         leaves = 1 << self.depths[0]
         self._counts, self._noted = (xp.zeros(many * leaves, xp.int32) for many in (2, 2 * PARTNERS))
         self._refit, self._inflation = backend.sequence([]), -1.0
-        self._strays: tuple[Any, Any, float, Callable[[], None]] | None = None  #: bound to these ways and this margin
-        changed = {"way_end": self.end, "free": self.free, "moving": self._moving, "stale": self._stale}
-        settle = launch("settle_way", surface.vertices, way_start=self.start, **changed)
-        self.settle: Callable[[], None] = backend.sequence([settle])
-        """The motion is over: who went with the common time parameter is looked for at the end of its way alone."""
+        self.before: Any | None = None  #: (V, 4) where the motion that began the last step ended, if that is known
+        #: bound to these ways and this margin, for each of their times
+        self._strays: tuple[Any, Any, float, dict[Time, Callable[[], None]]] | None = None
+        settle = {"free": self.free, "way_start": self.start, "way_end": self.end, "stale": self._stale}
+        self.settle: Callable[[], None] = backend.sequence([launch("settle_way", surface.vertices, **settle)])
+        """All ways have come to their ends: time begins anew, and what is not renewed stands."""
+        self._inexact = 0.0  #: m by which a way that is drawn out may be rounded, at most
 
-    def detect(self, x0: Any, x1: Any, reach: float, margin: float, free: Any | None = None) -> Candidates:
-        """All pairs that can come within `reach` while all vertices go from x0 to x1 with a common time parameter, but
-        for the `free` ones (V,) (None = all), each of which takes any part of its way.
+    def detect(
+        self, x0: Any, x1: Any, reach: float, margin: float, free: Any | None = None, time: Time = WHOLE
+    ) -> Candidates:
+        """All pairs that can come within `reach` while all vertices go on as from x0 to x1, with a common time
+        parameter, but for the `free` ones (V,) (None = all), each of which takes any part of its way from x0 to x1.
 
         margin: the candidates stay complete while no vertex strays (`stray`) by more. m
+        time: which part of their whole way the motion is, of 0 to 1.
         Raises TooManyPairsError, rather than drop any.
         """
         inflation = 0.5 * reach + margin
         if inflation != self._inflation:
             self._refit, self._inflation = self.backend.sequence(self._refitting(inflation)), inflation
-        return joined(self.backend, self.renew(x0, x1, self._all, free))
+        self._inexact = INEXACT * margin
+        return joined(self.backend, self.renew(x0, x1, self.all, free, time))
 
-    def renew(self, x0: Any, x1: Any, fresh: Any, free: Any | None = None) -> list[Part]:
+    def renew(self, x0: Any, x1: Any, fresh: Any, free: Any | None = None, time: Time = WHOLE) -> list[Part]:
         """All pairs with at least one of the `fresh` vertices (V,) int32, whose ways are now those from x0 to x1; the
         others keep the ways that they were last given, all of them the reach and margin of the last `detect`.
 
         Raises TooManyPairsError.
         """
         self.backend.launch(
-            "renew_way", self.vertices, x0=x0, x1=x1, free_now=self._all if free is None else free, fresh=fresh,
-            way_start=self.start, way_end=self.end, free=self.free, moving=self._moving, stale=self._stale,
+            "renew_way", self.vertices, x0=x0, x1=x1, before=x0 if self.before is None else self.before,
+            known=int(self.before is not None), free_now=self.all if free is None else free, fresh=fresh,
+            since=time.since, first=time.first, last=time.last, most=self._inexact, way_start=self.start,
+            way_end=self.end, free=self.free, stale=self._stale, stray=self.strays,
         )  # fmt: skip
         if fresh is not self.strayed:
             self.strayed[:] = fresh
         self._refit()
         return self._collect(self._overlaps())
 
-    def stray(self, x0: Any, x1: Any, margin: float = float("inf")) -> tuple[Any, int]:
+    def stray(self, x0: Any, x1: Any, margin: float = float("inf"), time: Time = WHOLE) -> tuple[Any, int]:
         """(V,) how far a vertex on its way from x0 to x1 strays at most, m: a free one from its own way, any other
-        from the end of it, since all must be on theirs at one time. And of how many that is beyond the margin:
-        `strayed` says of which.
+        from where it should be on it at this time. And of how many that is beyond the margin: `strayed` says of which.
 
         Both arrays are overwritten by the next call.
         """
         bound = self._strays
         if bound is None or bound[0] is not x0 or bound[1] is not x1 or bound[2] != margin:
+            self._strays = bound = x0, x1, margin, {}
+        if time not in bound[3]:
             measure = launch(
-                "sweep_stray", self.vertices, x0=x0, x1=x1, way_start=self.start, way_end=self.end, free=self.free,
-                margin=margin, stray=self._stray, fresh=self.strayed, strayed=self._count,
+                "sweep_stray", self.vertices, x0=x0, x1=x1, **self._ways(time), margin=margin, stray=self.strays,
+                fresh=self.strayed, strayed=self._count,
             )  # fmt: skip
             none = launch("clear_number", 1, to=self._count)
-            self._strays = bound = x0, x1, margin, self.backend.sequence([none, measure])
-        bound[3]()
-        return self._stray, int(self._look()()[0][0])
+            bound[3][time] = self.backend.sequence([none, measure])
+        bound[3][time]()
+        return self.strays, int(self._look()()[0][0])
+
+    def _ways(self, time: Time) -> dict[str, Any]:
+        return {"way_start": self.start, "way_end": self.end, "free": self.free, "first": time.first, "last": time.last}
 
     def _refitting(self, inflation: float) -> list[Launch]:
         """Kernels that make the boxes of what is stale, mark those of what is fresh, and refit the trees."""

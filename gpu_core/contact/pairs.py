@@ -13,17 +13,19 @@ from ..backend import Backend, launch
 from ..scene.arrays import IntArray
 from ..scene.meetings import Table
 from ..scene.seams import NearSeams
-from .broad_phase import BroadPhase, Candidates, Part, joined
+from .broad_phase import WHOLE, BroadPhase, Candidates, Part, Time, joined
 from .patches import Surface
-from .tangles import pair_key
+from .tangles import pair_keys
 
 COLLIDERS = 1 << 30  #: which piece their vertices lie in
 SEAM_GAP = 2.0e-5  #: m that the two sides of a seam keep, at least
 REST_SHARE = 0.3  #: thickness of a pair of one cloth, at most, as a share of its rest distance
 MARGIN_SHARES = (0.04, 0.1)  #: how far a vertex may stray before its part of the broad phase is redone, in mean edges
+MARGIN_REACH = 0.25  #: and in reaches of contact, at most
 CELL_SHARE = 0.8  #: of a mean edge: as far apart are most neighbours in cloth, at least
 CROWD = 0.1  #: share of the vertices that wait in a motion, from which all are released at once
 UNKNOWN = 0x7F800000  #: of a vertex, to the kernels of pinch.h: the bits of infinity
+AHEAD = 4  #: steps that candidates are listed for, along ways that go on as they began
 FEW = 0.3  #: share of the vertices up to which it is quicker to redo their part than all of it
 
 
@@ -56,7 +58,7 @@ def margin_of(reach: float, edge_length: float) -> float:
     vertex's neighbours out of its boxes, no more (on edges of 2.9 mm there were nine times as many candidates)."""
     least, most = (share * edge_length for share in MARGIN_SHARES)
     beside = 0.5 * (CELL_SHARE * edge_length - reach)
-    return beside if least <= beside <= most else most
+    return min(beside if least <= beside <= most else most, MARGIN_REACH * reach)
 
 
 def _padded(values: npt.ArrayLike, count: int, fill: float) -> npt.NDArray[Any]:
@@ -105,8 +107,9 @@ class Proximity:
         self._let: tuple[Any, Any] | None = None  #: (V,) bool, see `let`; (V,) bool, of bodies
         self._cloth_vertices = surface.cloth_vertices
         self._free, self._any_free = backend.xp.zeros(surface.vertices, backend.xp.int32), False
-        self._at_rest = backend.xp.zeros(surface.vertices, backend.xp.float32)
-        self._stray = self._at_rest
+        self._ahead, self._step = 1, 0  #: for how many steps the candidates' ways are drawn out; which of them it is
+        self._time: Time = WHOLE  #: of the motion, on those ways
+        self._before = backend.xp.zeros((surface.vertices, 4), backend.xp.float32)  #: `BroadPhase.before`
         #: (3, V) bits of how much of its thickness a vertex keeps in this step, and what tells it (kernels/pinch.h)
         self._pinched = backend.xp.full((3, surface.vertices), UNKNOWN, backend.xp.int32)
         self._step_begins = True
@@ -142,12 +145,14 @@ class Proximity:
         self._ways = x0, x1
         if self._any_free:
             self._free, self._any_free = self.backend.xp.zeros(len(x0), self.backend.xp.int32), False
+        self._step += self._step_begins
         self._complete()
         if self._step_begins:
             self._pinched[:] = UNKNOWN
         self.found = self._within_reach()
         if self._step_begins:
             self._pinch(self.found)
+            self._before[:], self.broad_phase.before = x1, self._before
         self._step_begins = False
         return self.found
 
@@ -158,7 +163,7 @@ class Proximity:
     def _pinch(self, found: Pairs) -> None:
         """Where bodies stand on both sides of cloth, its thickness gives way for this step; not while something
         crosses: there cloth is on its way out."""
-        if not found.count or self._cloth_vertices == len(self._stray) or len(self.freed):
+        if not found.count or self._cloth_vertices == self.broad_phase.vertices or len(self.freed):
             return
         count, (x0, x1), (share, nearest, first) = found.count, self._ways, self._pinched
         way = self.backend.xp.empty((count, 4), self.backend.xp.float32)
@@ -184,15 +189,18 @@ class Proximity:
         return self.found
 
     def _within_reach(self) -> Pairs:
-        """Of the candidates."""
+        """Of the candidates, in an order that does not tell when each of them was listed: what is summed up has no other."""
         found, xp, (x0, x1) = self._candidates, self.backend.xp, self._ways
         assert found is not None
         kept = self._flagged(
             "candidate_nears", found.count, "nears", feature=found.feature, corner=found.corner, room=found.room,
-            stray=self._stray, x=x0, x1=x1, free=self._free, **self._ranges, most_range=self.reach,
+            stray=self.broad_phase.strays, x=x0, x1=x1, free=self._free, **self._ranges, most_range=self.reach,
         )  # fmt: skip
+        key = pair_keys(found.feature[kept])
+        order = xp.argsort(key)
+        kept = kept[order]
         if len(self.freed):
-            kept = kept[~xp.isin(pair_key(found.feature[kept, 0], found.feature[kept, 1]), self.freed)]
+            kept = kept[~xp.isin(key[order], self.freed)]
         if self._let is not None:
             corner = found.corner[kept]
             chosen, of_body = self._let
@@ -207,7 +215,7 @@ class Proximity:
 
     def begin_frame(self) -> None:
         """Start from nothing, so that a bake resumed here goes on with the same candidates in the same order."""
-        self._candidates = None
+        self._candidates = self.broad_phase.before = None
 
     def near(self, pairs: Pairs, x0: Any, x1: Any, slack: float) -> Any:
         """(C,) which of the pairs can become contacts in the motion x0 → x1, give or take `slack`."""
@@ -224,29 +232,32 @@ class Proximity:
         return max(0.0, float(gap.min()))
 
     def _complete(self) -> None:
-        """Bring the candidates up to date for this motion."""
+        """Bring the candidates up to date for this motion: the first one of a step takes its vertices on along their
+        ways, those after it are near where it ends."""
         broad, ways = self.broad_phase, self._ways
         if self._candidates is not None:
-            self._stray, strayed = broad.stray(*ways, self.margin)
-            if strayed <= FEW * len(self._stray):
+            if self._step > self._ahead:
                 broad.settle()
+                self._step, self._ahead = 1, AHEAD
+            before, now = (self._step - 1) / self._ahead, self._step / self._ahead
+            self._time = Time(before if self._step_begins else now, now, before)
+            _, strayed = broad.stray(*ways, self.margin, self._time)
+            if strayed <= FEW * broad.vertices:
                 if strayed:
                     self._renew(broad.strayed)
                 return
-        self._candidates = broad.detect(*ways, self.reach, self.margin, self._free)
-        self._stray = self._at_rest
+        self._step, self._ahead = 1, AHEAD if self._step_begins else 1
+        self._time = Time(0.0, 1.0 / self._ahead, 0.0)
+        self._candidates = broad.detect(*ways, self.reach, self.margin, self._free, self._time)
         self.detections += 1
 
     def _renew(self, fresh: Any) -> None:
         """Look again for the candidates of the `fresh` vertices (V,) int32: their ways are now those of the motion."""
-        found = self._candidates
+        found, broad = self._candidates, self.broad_phase
         assert found is not None
         others = self._flagged("candidate_stays", found.count, "stays", corner=found.corner, fresh=fresh)
-        renewed = self.broad_phase.renew(*self._ways, fresh, self._free)
+        renewed = broad.renew(*self._ways, fresh, self._free, self._time)
         self._candidates = joined(self.backend, [(found, others), *renewed])
-        if self._stray is self._at_rest:
-            self._stray = self._at_rest.copy()
-        self.backend.launch("still", len(fresh), fresh=fresh, stray=self._stray)
 
     def _culled(self, found: Candidates) -> Part:
         """Those that can come within range while no vertex strays from the last detection by more than the margin."""

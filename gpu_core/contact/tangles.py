@@ -8,7 +8,7 @@ like every other.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,11 @@ class Tangles(NamedTuple):
 def pair_key(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
     """One number for a pair: (vertex, triangle), or (~edge, edge) with the smaller edge first."""
     return first.astype(np.int64) * (1 << 32) + second
+
+
+def pair_keys(feature: Any) -> Any:
+    """(C,) int64, the same numbers for pairs (C, 2) int32 on the device: their bits, with the first one's above."""
+    return feature[:, ::-1].copy().view("<i8")[:, 0]
 
 
 def tangles(positions: npt.NDArray[np.floating], surface: Surface) -> Tangles:

@@ -229,30 +229,85 @@ KERNEL void candidates(int i, const int *patches OF(2 * count), const vec *patch
     if (!writing) counts[i] = out.count;
 }
 
-// The `fresh` vertices are looked for on their ways of the moment. moving: whose way has changed since the last motion
-// ended; stale: since their boxes were made. free_now: 1 = may take any part of its way.
-KERNEL void renew_way(int v, const vec *x0 OF(count), const vec *x1 OF(count), const int *free_now OF(count),
-                      const int *fresh OF(count), vec *way_start OF(count), vec *way_end OF(count), int *free OF(count),
-                      int *moving OF(count), int *stale OF(count))
+// The ways of vertices are drawn out beyond a motion, for the steps to come: all of a way takes the time from 0 to 1, of which the
+// motion of the moment takes what is from `first` to `last`.
+
+// Where a vertex is at a time of its way. rounding: how far that may be off, in m, 4 unit roundoffs of each number, of which 3
+// are needed; at its ends it is exact.
+FUNCTION vec way_at(vec start, vec end, float time, float *rounding)
+{
+    *rounding = 0.0f;
+    if (time == 0.0f) return start;
+    if (time == 1.0f) return end;
+    *rounding = 0.25f * BORDER * (length(start) + length(end));
+    return start + time * (end - start);
+}
+
+// How far a vertex on its way x0 → x1 strays at most from its way start → end: from where it should be at the time, or from any
+// place on it if it is free.
+FUNCTION float way_stray(vec x0, vec x1, vec start, vec end, bool free, float first, float last)
+{
+    float most = 0.0f;
+    if (free) {
+        vec way = end - start, ends[2] = {x0 - start, x1 - start};
+        float square = dot(way, way);
+        for (int k = 0; k < 2; ++k) {
+            float t = square > 0.0f ? clamp(dot(ends[k], way) / square, 0.0f, 1.0f) : 0.0f;
+            most = maximum(most, length(ends[k] - t * way) + BORDER * (length(ends[k]) + sqrtf(square)));
+        }
+        return most;
+    }
+    for (int k = 0; k < 2; ++k) {
+        float rounding, off = length((k == 0 ? x0 : x1) - way_at(start, end, k == 0 ? first : last, &rounding));
+        most = maximum(most, off + BORDER * off + rounding);
+    }
+    return most;
+}
+
+// The way that leads from one place to another in the time from `since` to `last`, from its beginning to its end; one that takes
+// no time stands.
+FUNCTION void draw_out(vec from, vec to, float since, float last, vec *start, vec *end)
+{
+    vec pace = since < last ? (1.0f / (last - since)) * (to - from) : make_vec(0.0f, 0.0f, 0.0f);
+    *start = from - since * pace, *end = to + (1.0f - last) * pace;
+}
+
+// The `fresh` vertices are looked for on their ways of the moment, drawn out. Their pace is that from where the last step would
+// have taken them, `before`, to where this one does (as far as `known`): what falls and what lies still go on so; else it is the
+// motion's. A motion that takes no time corrects the end of another: the way then leads through its middle, from where the old one
+// was at the time `since`. What may take any part of the motion (free_now) may be at any place of it at any time; so may what such
+// ways would miss by more than `most`, since it was corrected by much, had no pace, or is so far from the origin that numbers are
+// too coarse. stale: 1 where the way is another than when the box was made.
+KERNEL void renew_way(int v, const vec *x0 OF(count), const vec *x1 OF(count), const vec *before OF(count), int known,
+                      const int *free_now OF(count), const int *fresh OF(count), float since, float first, float last,
+                      float most, vec *way_start OF(count), vec *way_end OF(count), int *free OF(count),
+                      int *stale OF(count), float *stray OF(count))
 {
     if (!fresh[v]) return;
-    way_start[v] = x0[v], way_end[v] = x1[v], free[v] = free_now[v];
-    moving[v] = stale[v] = 1;
+    vec start = x0[v], end = x1[v], middle = 0.5f * (x0[v] + x1[v]), half = 0.5f * (x1[v] - before[v]);
+    bool corrects = !(first < last), any = free_now[v] != 0 || (corrects && free[v] != 0);
+    float off = 2.0f * most + 1.0f;
+    if (!any && (corrects || known)) {
+        float rounding;
+        vec from = corrects ? way_at(way_start[v], way_end[v], since, &rounding) : middle - half;
+        draw_out(from, corrects ? middle : middle + half, since, last, &start, &end);
+        off = way_stray(x0[v], x1[v], start, end, false, first, last);
+    }
+    if (!any && !corrects && !(off <= most)) {
+        draw_out(x0[v], x1[v], since, last, &start, &end);
+        off = way_stray(x0[v], x1[v], start, end, false, first, last);
+    }
+    any = any || !(off <= most);
+    way_start[v] = any ? x0[v] : start, way_end[v] = any ? x1[v] : end, free[v] = any;
+    stray[v] = any ? 0.0f : off, stale[v] = 1;
 }
 
-// A motion is over: who went with the common time parameter is looked for at the end of its way alone.
+// All ways have come to their ends: there they begin anew, and stand until they are renewed.
 KERNEL void settle_way(int v, const int *free OF(count), vec *way_start OF(count), const vec *way_end OF(count),
-                       int *moving OF(count), int *stale OF(count))
+                       int *stale OF(count))
 {
-    if (!free[v]) way_start[v] = way_end[v];
-    stale[v] |= moving[v];
-    moving[v] = 0;
-}
-
-// What is fresh is looked for where it is: it has not strayed.
-KERNEL void still(int v, const int *fresh OF(count), float *stray OF(count))
-{
-    if (fresh[v]) stray[v] = 0.0f;
+    if (free[v]) return;
+    way_start[v] = way_end[v], stale[v] = 1;
 }
 
 KERNEL void clear_number(int i, int *to OF(count))
@@ -266,20 +321,12 @@ KERNEL void place_flagged(int i, const int *flag OF(count), const int *end OF(co
     if (flag[i]) found[end[i] - 1] = i;
 }
 
-// How far a vertex on its way x0 → x1 strays at most from where it was looked for, and rounding: from its way
-// `way_start` → `way_end` if it is free, and from the end of that, where all are at once, if it is not. fresh: 1 where that is
-// beyond the margin; strayed: how many they are.
+// fresh: 1 where a vertex on its way x0 → x1 strays from where it was looked for by more than the margin; strayed: how many they are.
 KERNEL void sweep_stray(int v, const vec *x0 OF(count), const vec *x1 OF(count), const vec *way_start OF(count),
-                        const vec *way_end OF(count), const int *free OF(count), float margin, float *stray OF(count), int *fresh OF(count),
-                        int *strayed OF(1))
+                        const vec *way_end OF(count), const int *free OF(count), float first, float last, float margin,
+                        float *stray OF(count), int *fresh OF(count), int *strayed OF(1))
 {
-    vec origin = free[v] ? way_start[v] : way_end[v], way = way_end[v] - origin, ends[2] = {x0[v] - origin, x1[v] - origin};
-    float square = dot(way, way), most = 0.0f;
-    for (int k = 0; k < 2; ++k) {
-        float t = square > 0.0f ? clamp(dot(ends[k], way) / square, 0.0f, 1.0f) : 0.0f;
-        most = maximum(most, length(ends[k] - t * way) + BORDER * (length(ends[k]) + sqrtf(square)));
-    }
-    stray[v] = most;
-    fresh[v] = most > margin;
+    stray[v] = way_stray(x0[v], x1[v], way_start[v], way_end[v], free[v] != 0, first, last);
+    fresh[v] = stray[v] > margin;
     if (fresh[v]) ATOMIC_SUM(strayed, 1);
 }

@@ -278,7 +278,7 @@ def test_a_cone_falls_off_by_the_angle_in_degrees():
     assert 1.0 / found - 1.0 == pytest.approx(np.degrees(angle), rel=1e-5, abs=0.03)
 
 
-def flag(speed: float, density: float) -> Scene:
+def flag(speed: float, density: float, seconds: int) -> Scene:
     """1.2 × 0.4 m, held along one of its short edges, nearly flat in the wind, without gravity."""
     i, j = (axis.ravel() for axis in np.meshgrid(np.arange(16), np.arange(5), indexing="ij"))
     rest = np.stack([0.08 * i, 0.0 * i, 0.1 * j], axis=1)
@@ -288,26 +288,29 @@ def flag(speed: float, density: float) -> Scene:
     held = np.flatnonzero(i == 0).astype(np.int32)
     pins = Pins(held, start[held][None])
     cloth = Cloth("Flag", np.concatenate(halves).astype(np.int32), rest, start, Material(density=density), pins=pins)
-    settings = Settings(1, 5 * 48, fps=48, gravity=(0.0, 0.0, 0.0), backend="cpu")
+    settings = Settings(1, seconds * 48, fps=48, gravity=(0.0, 0.0, 0.0), backend="cpu")
     return Scene((cloth,), (), settings, fields=(wind(speed, [[1.0, 0.0, 0.0]]),))
 
 
 def flutter(which: Scene) -> tuple[float, float]:
-    """(frequency, Hz, amplitude, m) of the middle of the free edge over the last 3 s, without a fault or crossing."""
+    """(frequency, Hz, amplitude, m) of the middle of the free edge after the first 2 s, without a fault or crossing."""
     simulator, tips = Simulator(which, cpu), []
     while simulator.frame < which.settings.frame_end:
         report = simulator.advance_frame()
         assert report.faults == report.released == []
         tips.append(simulator.positions()[0][-3, 1])
-    tip = np.array(tips[-3 * 48 :]) - np.mean(tips[-3 * 48 :])
-    return float(np.count_nonzero(tip[1:] * tip[:-1] < 0.0)) / 6.0, float(tip.std() * np.sqrt(2.0))
+    tip = np.array(tips[2 * 48 :]) - np.mean(tips[2 * 48 :])
+    return float(np.count_nonzero(tip[1:] * tip[:-1] < 0.0)) * 24.0 / len(tip), float(tip.std() * np.sqrt(2.0))
 
 
 def test_a_flag_flutters_as_often_as_a_plate_of_its_mass_on_a_pivot_would_about():
-    """ω ~ U √(ρ/σL), after Argentina and Mahadevan (PNAS 2005): docs/theory/air.md."""
+    """ω ~ U √(ρ/σL), after Argentina and Mahadevan (PNAS 2005): docs/theory/air.md.
+
+    In the slow wind 3 s tell the frequency to a fifth only, by how the flag began; 24 s to a twentieth.
+    """
     share = {}
-    for speed, density in ((6.0, 0.12), (12.0, 0.12), (12.0, 0.9)):
-        frequency, amplitude = flutter(flag(speed, density))
+    for speed, density, seconds in ((6.0, 0.12, 26), (12.0, 0.12, 8), (12.0, 0.9, 8)):
+        frequency, amplitude = flutter(flag(speed, density, seconds))
         share[speed, density] = 2.0 * np.pi * frequency / (speed * np.sqrt(AIR_DENSITY / (density * 1.2)))
         assert 0.02 < amplitude < 0.6
     assert all(0.8 < value < 2.5 for value in share.values())

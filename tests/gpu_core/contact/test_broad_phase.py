@@ -7,83 +7,16 @@ import numpy as np
 import pytest
 
 from taffeta.gpu_core.backend import select
-from taffeta.gpu_core.contact.broad_phase import MOST_PAIRS, BroadPhase, TooManyPairsError, joined
-from taffeta.gpu_core.contact.pairs import MARGIN_SHARES, Proximity, margin_of
+from taffeta.gpu_core.contact.broad_phase import INEXACT, MOST_PAIRS, BroadPhase, Time, TooManyPairsError, joined
+from taffeta.gpu_core.contact.pairs import AHEAD, MARGIN_REACH, MARGIN_SHARES, margin_of
 from taffeta.gpu_core.contact.patches import Surface, patches
 from taffeta.gpu_core.elasticity.assembly import vectors
 from taffeta.gpu_core.scene.mesh import unique_edges
-from taffeta.tests.gpu_core.contact.hard_pairs import distance
-from taffeta.tests.gpu_core.small_scene import ball, sheet
+from taffeta.tests.gpu_core.contact.hard_meshes import all_collide, between, brute_force, meshes, together
+from taffeta.tests.gpu_core.small_scene import sheet
 
 cpu = select("cpu")
 UNTOUCHED = -(1 << 30)
-
-
-def together(*parts, cloth=1):
-    """(positions, surface) of (vertices, triangles) parts, the first `cloth` of them cloth, the others colliders."""
-    counts = [len(vertices) for vertices, _ in parts]
-    first = np.cumsum([0, *counts])
-    triangles = np.concatenate([t + at for (_, t), at in zip(parts, first, strict=False)]).astype(np.int32)
-    cloth_triangles = sum(len(t) for _, t in parts[:cloth])
-    objects = np.repeat(np.arange(len(parts)), counts).astype(np.int32)
-    return np.concatenate([v for v, _ in parts]), Surface(int(first[-1]), triangles, cloth_triangles, objects)
-
-
-def soup(rng, count):
-    """Triangles of any three of `count` random points: no two need be neighbours, patches are long and thin."""
-    triangles = np.array([rng.choice(count, 3, replace=False) for _ in range(2 * count)], np.int32)
-    used = np.unique(triangles)
-    return rng.normal(size=(count, 3))[used], np.searchsorted(used, triangles).astype(np.int32)
-
-
-def meshes():
-    """name: (positions, surface, how far vertices move, reach, margin)"""
-    rng = np.random.default_rng(11)
-    (flat, grid), (body, faces), far = sheet(9), ball(0.3), np.array([1e3, -2e3, 5e3])
-    point = together((0 * flat, grid), (0 * body, faces))
-    slivers = together((flat * [1e3, 1e-3, 1] + rng.normal(size=flat.shape) * 1e-3, grid), (body, faces))
-    coplanar = together((flat, grid), (flat + [0.01, 0, 0], grid), (flat[:, [1, 0, 2]], grid), cloth=2)
-    triangle = (np.array([[-100, -100, 0], [100, -100, 0], [0, 100, 0.0]]), np.array([[0, 1, 2]]))
-    huge = together((flat * 0.01 + rng.normal(size=flat.shape) * 1e-3, grid), triangle)
-    levels = together((flat, grid), (flat * 1e-3 + [0.5, 0.5, 1e-4], grid), (body, faces), cloth=2)
-    crumpled = together((flat + rng.normal(size=flat.shape) * 0.1, grid), (body + 0.5, faces))
-    distant = (crumpled[0] * 0.1 + far, crumpled[1])
-    unlike = np.where(np.arange(len(crumpled[0]))[:, None] % 17 == 0, 100.0, 1e-4)
-    return {
-        "random triangles": (*together(soup(rng, 60), (body, faces)), 0.05, 0.02, 0.01),
-        "crumpled": (*crumpled, 0.1, 0.02, 0.01),
-        "all in one point": (*point, 0.0, 1e-3, 0.0),
-        "boxes without extent": (*point, 0.0, 0.0, 0.0),
-        "at rest, nothing to spare": (*crumpled, 0.0, 0.0, 0.0),
-        "long slivers": (*slivers, 1e-3, 2e-3, 1e-4),
-        "coplanar layers": (*coplanar, 0.0, 2e-3, 0.0),
-        "a huge triangle among tiny ones": (*huge, 1e-3, 2e-3, 1e-4),
-        "two scales": (*levels, 1e-3, 2e-3, 1e-4),
-        "kilometres away": (*distant, 1e-3, 2e-3, 1e-4),
-        "kilometres away, reach below a digit": (*distant, 0.0, 1e-5, 0.0),
-        "motions unlike each other": (*crumpled, unlike, 2e-3, 1e-4),
-    }
-
-
-def brute_force(surface: Surface, x0, x1, inflation):
-    """Features of all candidates as a set: swept boxes overlap, no shared corner, one of them cloth. float64."""
-    edges = unique_edges(surface.triangles)
-    cloth = surface.triangles[: surface.cloth_triangles].max() + 1
-
-    def boxes(corners):
-        both = np.concatenate([x0[corners], x1[corners]], axis=1)
-        return both.min(axis=1) - inflation, both.max(axis=1) + inflation, corners
-
-    def pairs(a, b):
-        (low, high, first), (other_low, other_high, second) = a, b
-        hit = ((low[:, None] <= other_high) & (other_low <= high[:, None])).all(axis=2)
-        shared = (first[:, None, :, None] == second[None, :, None, :]).any(axis=(2, 3))
-        return hit & ~shared & ((first[:, :1] < cloth) | (second[:, 0] < cloth))
-
-    vertices = np.unique(surface.triangles)
-    v, t = np.nonzero(pairs(boxes(vertices[:, None]), boxes(surface.triangles)))
-    e, f = np.nonzero(np.triu(pairs(boxes(edges), boxes(edges)), 1))
-    return set(zip(vertices[v].tolist(), t.tolist(), strict=True)) | set(zip((~e).tolist(), f.tolist(), strict=True))
 
 
 def features(found):
@@ -94,11 +27,6 @@ def features(found):
 
 def phase_of(surface, x0):
     return BroadPhase(cpu, surface, x0, surface.object, all_collide(surface))
-
-
-def all_collide(surface):
-    """Objects as parties, each of which collides with each."""
-    return np.zeros((int(surface.object.max()) + 1,) * 2, bool)
 
 
 @pytest.mark.parametrize("name", meshes())
@@ -154,6 +82,49 @@ def true_stray(x0, x1, start, end):
     return np.max([np.linalg.norm(a - x0 - s * way, axis=1) for a, s in zip((start, end), share, strict=True)], axis=0)
 
 
+@pytest.mark.parametrize("known", [False, True], ids=["at its pace", "as between two motions"])
+@pytest.mark.parametrize("name", meshes())
+def test_candidates_are_complete_along_ways_that_were_drawn_out(name, known):
+    """Over the steps after a detection, each of which takes its vertices on and then corrects where they end."""
+    x, surface, motion, reach, margin = meshes()[name]
+    rng, none, step = np.random.default_rng(9), np.zeros(len(x), np.int32), 1.0 / AHEAD
+    x0 = np.float32(x)
+    pace = np.float32(rng.normal(size=x.shape) * motion + 0.3 * np.max(motion))
+    x1, phase = np.float32(x0 + pace), phase_of(surface, x0)
+    phase.before = vectors(x1 - pace * rng.uniform(0.8, 1.2, (len(x), 1))) if known else None
+    found = features(phase.detect(vectors(x0), vectors(x1), reach, margin, none, Time(0.0, step, 0.0)))
+    assert (phase.strays <= INEXACT * margin).all()
+    complete = 0
+    for k in [*range(AHEAD), 0, 1]:
+        if complete and k == 0:
+            phase.settle()
+        first, last = k * step, (k + 1) * step
+        for time in (Time(first, last, first), Time(last, last, first)):
+            ends = [drawn_out(phase, x0, at) for at in time[:2]]
+            noise = rng.uniform(-0.5, 0.5, (2, *x.shape)) * margin * (rng.random((2, len(x), 1)) < 0.5)
+            start, end = (np.float32(at + off) for at, off in zip(ends, noise, strict=True))
+            stray, strayed = phase.stray(vectors(start), vectors(end), margin, time)
+            true = np.max([np.linalg.norm(x - at, axis=1) for x, at in zip((start, end), ends, strict=True)], axis=0)
+            held = phase.free == 0
+            assert (stray >= true)[held].all()
+            assert strayed == np.count_nonzero(stray > margin)
+            if strayed:
+                fresh = phase.strayed.copy()
+                found |= features(joined(cpu, phase.renew(vectors(start), vectors(end), fresh, none, time)))
+                assert (phase.strays[fresh != 0] <= INEXACT * margin).all()
+            for share in np.linspace(0, 1, 5):
+                now = between(start, end, share)
+                assert brute_force(surface, now, now, 0.5 * reach) <= found
+                complete += 1
+    assert complete == 2 * (AHEAD + 2) * 5
+
+
+def drawn_out(phase, x0, time):
+    """(V, 3) where the ways of a phase say that each is, in float64; what is free may stay at x0."""
+    start, end = np.float64(phase.start[:, :3]), np.float64(phase.end[:, :3])
+    return np.where(phase.free[:, None] != 0, x0, start + time * (end - start))
+
+
 @pytest.mark.parametrize("name", meshes())
 def test_what_strayed_is_renewed_to_the_pairs_of_a_whole_detection(name):
     x0, surface, motion, reach, margin = meshes()[name]
@@ -198,6 +169,7 @@ def test_a_margin_keeps_a_vertex_s_neighbours_out_of_its_boxes_where_a_useful_on
     reach = 2e-3
     margin = margin_of(reach, edge)
     assert MARGIN_SHARES[0] * edge <= margin <= MARGIN_SHARES[1] * edge
+    assert margin <= MARGIN_REACH * reach
     assert (reach + 2.0 * margin <= 0.8 * edge * (1.0 + 1e-9)) == kept_out
     assert kept_out or margin == MARGIN_SHARES[1] * edge  # neighbours are in them anyway
 
@@ -251,71 +223,6 @@ def test_boxes_are_those_of_the_ways_of_the_moment(name):
                 assert np.array_equal(made[:, :3], whole[:, :3])
             assert np.array_equal(phase.triangle_box[:, :3], other.triangle_box[:, :3])
             assert (phase.vertex_box[::4, 3] == -1).sum() == fresh[np.unique(surface.triangles)].sum()
-
-
-class Crumple:
-    """A crumpled sheet and a ball, all pairs of which come within 4 cm where the thickness is 2 cm."""
-
-    def __init__(self) -> None:
-        x0, surface, *_ = meshes()["crumpled"]
-        self.x0, self.thickness = np.float32(x0), np.full(len(x0), 0.02)
-        apart = vectors(np.random.default_rng(1).normal(size=x0.shape) * 1e3)  # at rest none is near another
-        own = surface.object, all_collide(surface)
-        self.proximity = Proximity(cpu, surface, x0, cpu.array(apart), self.thickness, 0.0, 0.1, *own)
-        every = brute_force(surface, np.float64(x0), np.float64(x0), 1e9)
-        edges = unique_edges(surface.triangles)
-        self.every = list(every)
-        self.corners = np.array([[*edges[~a], *edges[b]] if a < 0 else [a, *surface.triangles[b]] for a, b in every])
-        self.kinds = np.array([a < 0 for a, _ in every])
-
-    def lacking(self, found, states):
-        """How many pairs that come within reach in one of the states (V, 3) were not found."""
-        near = np.zeros(len(self.every), bool)
-        for x in states:
-            near |= distance(np.float64(x)[self.corners], self.kinds) <= 0.04
-        wanted = {pair for pair, hit in zip(self.every, near, strict=True) if hit}
-        assert len(wanted) > 200
-        return len(wanted - {tuple(pair) for pair in found.feature.tolist()})
-
-
-def between(x0, x1, fraction):
-    return np.float64(x0) + fraction * (np.float64(x1) - np.float64(x0))
-
-
-def test_pairs_hold_all_that_come_within_reach_at_one_pace():
-    scene, rng = Crumple(), np.random.default_rng(3)
-    x1 = np.float32(scene.x0 + rng.normal(size=scene.x0.shape) * 0.02 + [0, 0, 0.3])
-    found = scene.proximity.pairs(vectors(scene.x0), vectors(x1))
-    assert scene.lacking(found, [between(scene.x0, x1, time) for time in np.linspace(0, 1, 11)]) == 0
-
-
-def test_pairs_hold_all_that_come_within_reach_of_what_waits():
-    """Some vertices, then more, take any part of their ways while the others take all of it."""
-    scene, rng = Crumple(), np.random.default_rng(3)
-    x1 = np.float32(scene.x0 + rng.normal(size=scene.x0.shape) * 0.02 + [0, 0, 0.3])
-    found, waits = scene.proximity.pairs(vectors(scene.x0), vectors(x1)), np.zeros(len(x1), bool)
-    for share in (0.1, 0.5):
-        waits = waits | (rng.random(len(x1)) < share)
-        found = scene.proximity.released(waits)
-        fractions = [np.where(waits[:, None], rng.random((len(x1), 1)), 1.0) for _ in range(20)]
-        states = [between(scene.x0, x1, f * time) for f in fractions for time in (0.25, 0.5, 0.75, 1.0)]
-        assert scene.lacking(found, states) == 0
-
-
-def test_pairs_hold_all_that_come_within_reach_in_the_motions_after():
-    """Small ones are not detected anew; each begins where the last has ended, or some vertices have waited."""
-    scene, rng = Crumple(), np.random.default_rng(3)
-    x, proximity = scene.x0, scene.proximity
-    x1 = np.float32(x + rng.normal(size=x.shape) * 0.02 + [0, 0, 0.3])
-    for size in (0.002, 0.004, 0.002, 0.01, 0.002):
-        proximity.pairs(vectors(x), vectors(x1))
-        waits = rng.random(len(x)) < 0.05
-        found = proximity.released(waits)
-        fraction = np.where(waits[:, None], rng.random((len(x), 1)), 1.0)
-        assert scene.lacking(found, [between(x, x1, fraction * time) for time in np.linspace(0, 1, 11)]) == 0
-        x = np.float32(between(x, x1, fraction))
-        x1 = np.float32(x + rng.normal(size=x.shape) * size * (rng.random((len(x), 1)) < 0.3))
-    assert proximity.detections < 5
 
 
 class GuardedBackend(type(cpu)):

@@ -50,20 +50,24 @@ def test_a_plate_on_a_tablecloth_neither_stretches_it_nor_stalls(room):
 
 @pytest.mark.parametrize("room", [1e-3, 5e-4])
 def test_what_bodies_pinch_they_hold(room):
-    """A strip hangs out of a clip that leaves it a quarter of its thickness: friction bears its weight."""
+    """A strip hangs out of a clip that leaves it a quarter of its thickness: friction bears its weight. By how much it
+    slips at first is chance: the mean of four that begin a micrometre apart."""
     points, faces = sheet(21, 1.0)
     points = points * [0.4, 0.1, 1.0] - [0.0, 0.05, 0.0]
     jaw, quads = box(0.5, cells=2)
     jaw = (jaw - [0.0, 0.0, 0.5]) * [0.15, 0.3, 0.02] + [0.025, 0.0, 0.0]
     jaws = body(jaw - [0, 0, 0.01], quads, "Lower jaw"), body(jaw + [0, 0, 0.01 + room], quads, "Upper jaw")
-    cloth = Cloth("Strip", faces, points, points + [0, 0, 0.5 * room])
-    simulator = Simulator(Scene((cloth,), jaws, replace(SETTINGS, frame_end=24)), cpu)
-    for _ in range(20):
-        report = simulator.advance_frame()
-        assert (report.unfinished_steps, report.tangled) == (0, 0)
-    held = points[:, 0] < 0.05
-    assert np.abs((simulator.positions()[0] - cloth.positions)[held, :2]).max() < 5e-4
-    assert simulator.positions()[0][:, 2].min() < -0.15, "it hangs"
+    held, slips = points[:, 0] < 0.05, []
+    for seed in range(4):
+        start = points + [0, 0, 0.5 * room] + 1e-6 * np.random.default_rng(seed).normal(size=points.shape)
+        scene = Scene((Cloth("Strip", faces, points, start),), jaws, replace(SETTINGS, frame_end=24))
+        simulator = Simulator(scene, cpu)
+        for _ in range(20):
+            report = simulator.advance_frame()
+            assert (report.unfinished_steps, report.tangled) == (0, 0)
+        slips.append(np.abs((simulator.positions()[0] - start)[held, :2]).max())
+        assert simulator.positions()[0][:, 2].min() < -0.15, "it hangs"
+    assert np.mean(slips) < 5e-4
 
 
 def shares(scene, way=(0.0, 0.0, 0.0)):
