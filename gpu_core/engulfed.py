@@ -5,8 +5,9 @@ Where bodies come to meet, or one folds until it passes through itself, there is
 arrives even so, and cloth is in it. Contact would keep in for ever what it should keep out. So bodies do not touch the
 vertices inside, cloth keeps out of cloth as ever, and springs draw them to the nearest place outside, which goes along
 with the body: as soon as the fold opens, it is free. A vertex that is out is kept out; where a body pierces the faces
-between such vertices, they are drawn farther out, a little a frame. What belongs inside of a body since the start, as
-in a room, is never drawn out of it.
+between such vertices, they are drawn on, a little a frame, to where the line in which it pierces them gets shorter: out
+of a fold that may be back over the body, which the nearest way out is not. What belongs inside of a body since the
+start, as in a room, is never drawn out of it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from .contact.line_gradients import LineGradients
 from .contact.tangles import Tangles, tangles
 from .enclosed import belonging, inside
 from .scene.arrays import Array, IntArray
@@ -44,6 +46,7 @@ class Engulfed:
             rows = slice(row, row := row + collider.positions.shape[1])
             self._bodies.append((rows, Body(start[rows], collider.shell)))
         self._outside: list[tuple[npt.NDArray[np.int64], IntArray, Array]] = []
+        self._line_gradients = LineGradients(space.surface)
 
     @cached_property
     def _astray(self) -> list[npt.NDArray[np.bool_]]:
@@ -91,7 +94,7 @@ class Engulfed:
                     of[deep], moved = number, True
             if not moved:
                 break
-        self._push(x, place, of, triangle, bodies)
+        self._push(x, place, of, triangle, bodies, found)
         for number, (rows, body, _) in enumerate(bodies):
             own = np.flatnonzero(of == number)
             corners = body.corners[triangle[own]]
@@ -121,22 +124,31 @@ class Engulfed:
         return np.setdiff1d(corners[corners < count], self.vertices).astype(np.int32)
 
     def _push(
-        self, x: Array, place: Array, of: npt.NDArray[np.int64], triangle: npt.NDArray[np.int64], bodies: Bodies
+        self,
+        x: Array,
+        place: Array,
+        of: npt.NDArray[np.int64],
+        triangle: npt.NDArray[np.int64],
+        bodies: Bodies,
+        found: Tangles,
     ) -> None:
-        """Where the pierced are drawn: from the nearest surface that they meet, a share of an edge beyond where they
-        are. The arguments that `renew` has made for the inside ones are completed."""
-        least = np.full(len(place), np.inf)
-        first = len(self.vertices)
-        own = self.pierced
+        """Where the pierced are drawn: a share of an edge from where they are, along the gradient of the lines in which
+        bodies pierce cloth; off the nearest surface, where that has none. The arguments that `renew` has made for the
+        inside ones are completed."""
+        least, first, own = np.full(len(place), np.inf), len(self.vertices), self.pierced
+        if not len(own):
+            return
+        crossed = found.subset((found.corners >= self._space.cloth_vertices).any(axis=1))
+        way = self._line_gradients.of_vertices(x, crossed)[own]
+        length = np.linalg.norm(way, axis=1, keepdims=True)
         for number, (_, body, met) in enumerate(bodies):
             surface, nearest = body.nearest_triangles(x[own])
-            away = x[own] - surface
-            distance = np.where(met[own], np.linalg.norm(away, axis=1), np.inf)
+            distance = np.where(met[own], np.linalg.norm(x[own] - surface, axis=1), np.inf)
             closer = np.flatnonzero(distance < least[first:])
             rows = first + closer
             least[rows], of[rows], triangle[rows] = distance[closer], number, nearest[closer]
-            push = PUSH * self._space.edge * body.normal[nearest[closer]]
-            place[rows] = x[own[closer]] + push
+            away = np.where(length > 0.0, way / np.maximum(length, 1e-30), body.normal[nearest])
+            place[rows] = x[own[closer]] + PUSH * self._space.edge * away[closer]
 
     def _inside(self, x: Array, found: Tangles, bodies: Bodies) -> IntArray:
         """Those of what crosses bodies, and of all that hangs on them, that are inside."""

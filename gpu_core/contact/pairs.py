@@ -189,7 +189,7 @@ class Proximity:
         return self.found
 
     def _within_reach(self) -> Pairs:
-        """Of the candidates, in an order that does not tell when each of them was listed: what is summed up has no other."""
+        """Of the candidates, in an order that does not tell when each was listed: what is summed up has no other."""
         found, xp, (x0, x1) = self._candidates, self.backend.xp, self._ways
         assert found is not None
         kept = self._flagged(

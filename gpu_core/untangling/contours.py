@@ -14,12 +14,11 @@ from .fabric import Fabric
 STEP = 0.5  #: edges that what crosses goes in a round, at most
 WIDE = 1.5  #: edges that a whole sheet goes in a round
 REACH = 2.0  #: edges, how far the motion of a place is felt
-STEEP = 0.1  #: cosine of an edge to a normal, at least: an edge along the triangle has no way out of it
 
 
 def shorter(fabric: Fabric, found: Tangles) -> Array | None:
     """(V, 3) where a round leads in which each place follows its own gradient; None where there is none."""
-    gradient = _gradients(fabric, found)
+    gradient = fabric.line_gradients(fabric.places, found)
     length = np.linalg.norm(gradient, axis=1, keepdims=True)
     if not (length > 1e-6).any():
         return None
@@ -36,7 +35,7 @@ def apart(fabric: Fabric, found: Tangles) -> Array | None:
     """(V, 3) where a round leads in which sheets that cross each other go as wholes, along the sum of the gradients;
     None where no two do."""
     one, other = _sheets(fabric, found)
-    gradient = _gradients(fabric, found)
+    gradient = fabric.line_gradients(fabric.places, found)
     total = np.zeros((fabric.sheets + 1, 3))
     between = one != other
     np.add.at(total, one[between], gradient[between])
@@ -70,31 +69,6 @@ def _sheets(fabric: Fabric, found: Tangles) -> tuple[IntArray, IntArray]:
     """((K,) of which sheet each edge is, (K,) each triangle), bodies as one more."""
     sheet = np.append(fabric.sheet, np.full(len(fabric.places) - fabric.cloth, fabric.sheets))
     return sheet[found.corners[:, 0]], sheet[found.corners[:, 2]]
-
-
-def _gradients(fabric: Fabric, found: Tangles) -> Array:
-    """(K, 3) ways of the edges, against the triangles, along which the lines of crossing grow shorter.
-
-    An edge with direction E crosses a triangle with normal N. In each triangle beside the edge the line leaves along
-    R, so it grows by the sum of −R and of what the place of crossing slides along E: G = Σ (R − (E·R / E·N) N).
-    """
-    edge, corners = np.sort(found.corners[:, :2], axis=1).astype(np.int64), found.corners[:, 2:]
-    normal = fabric.normals(corners)
-    start, end = (fabric.places[edge[:, k]] for k in range(2))
-    along = (end - start) / np.maximum(np.linalg.norm(end - start, axis=1, keepdims=True), 1e-30)
-    steep = (along * normal).sum(axis=1, keepdims=True)
-    steep = np.where(np.abs(steep) < STEEP, np.where(steep < 0, -STEEP, STEEP), steep)
-    gradient = np.zeros((len(edge), 3))
-    for side in fabric.beside(edge).T:
-        there = side >= 0
-        own = fabric.surface.triangles[np.maximum(side, 0) // 6]
-        line = np.cross(normal, fabric.normals(own))
-        line /= np.maximum(np.linalg.norm(line, axis=1, keepdims=True), 1e-30)
-        inwards = fabric.places[own[np.arange(len(own)), np.maximum(side, 0) // 2 % 3]] - start
-        inwards = inwards - (inwards * along).sum(axis=1, keepdims=True) * along
-        line *= np.sign((line * inwards).sum(axis=1, keepdims=True))
-        gradient[there] += (line - (along * line).sum(axis=1, keepdims=True) / steep * normal)[there]
-    return gradient
 
 
 def _moved(fabric: Fabric, vertices: IntArray, ways: Array, reach: float) -> Array:

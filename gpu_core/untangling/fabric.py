@@ -12,11 +12,12 @@ from scipy.sparse import csgraph
 from scipy.sparse.linalg import splu
 from scipy.spatial import cKDTree
 
+from ..contact.line_gradients import LineGradients
 from ..contact.patches import Surface
 from ..contact.tangles import Tangles, tangles
 from ..scene.arrays import Array, IntArray
 from ..scene.meetings import Table, let_through
-from ..scene.mesh import edge_lengths, edge_sides
+from ..scene.mesh import edge_lengths
 
 Mask = npt.NDArray[np.bool_]
 WORN = 0.25  #: of its size, within which half of a sheet is to a body that wears it
@@ -36,7 +37,7 @@ class Fabric:
         self._let = let
         self._places = places.copy()
         self._found: Tangles | None = None
-        self.cloth, self.free = len(free), free
+        self.cloth, self.free, self.line_gradients = len(free), free, LineGradients(surface)
         edges = surface.edges
         self.edges: IntArray = edges[edges[:, 0] < self.cloth]  #: (E, 2) of cloth
         self.length = float(np.median(edge_lengths(places, self.edges)))  #: of an edge
@@ -68,17 +69,6 @@ class Fabric:
         sheet = self.sheet[corners[:, [0, 2]]]
         many = np.bincount(sheet[sheet[:, 0] == sheet[:, 1], 0], minlength=self.sheets)
         return np.argsort(-many, kind="stable")[: int((many > 0).sum())], int(many.sum())
-
-    def beside(self, edges: npt.NDArray[np.integer]) -> IntArray:
-        """(K, S) the sides of triangles along edges (K, 2) as `edge_sides` counts them."""
-        every, sides = self._sides
-        weight = np.array([1 << 32, 1])
-        return sides[np.searchsorted(every @ weight, edges @ weight)]
-
-    @cached_property
-    def _sides(self) -> tuple[npt.NDArray[np.int64], IntArray]:
-        every = self.surface.edges
-        return every.astype(np.int64), edge_sides(self.surface.triangles, every, self.surface.cords)
 
     def outer_side(self, points: Array, normals: Array) -> float:
         """1 where bodies are behind most of these points (K, 3) of a sheet with these normals (K, 3), or there are
@@ -114,12 +104,6 @@ class Fabric:
     def triangles(self) -> IntArray:
         """(T, 3) of cloth."""
         return self.surface.triangles[: self.surface.cloth_triangles]
-
-    def normals(self, triangles: IntArray) -> Array:
-        """(T, 3) of length 1."""
-        a, b, c = (self.places[triangles[:, k]] for k in range(3))
-        normal = np.cross(b - a, c - a)
-        return np.asarray(normal / np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30))
 
     def numbers(self, edges: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """(K,) which of `edges` these are (K, 2), smaller vertex first."""

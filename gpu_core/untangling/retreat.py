@@ -16,6 +16,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.spatial import cKDTree
 
+from ..contact.line_gradients import unit_normals
 from ..scene.arrays import Array, IntArray
 from .fabric import Fabric
 
@@ -71,7 +72,7 @@ class Retreat:
         """The smallest first."""
         fabric, ends, size = self.fabric, region[edges], np.bincount(region)
         far = _distance(ends, region[self._home], len(size))
-        normal = fabric.normals(triangles)
+        normal = unit_normals(fabric.places, triangles)
         before = ((fabric.places[edges] - fabric.places[triangles[:, :1]]) * normal[:, None]).sum(axis=2)
         middle, result = fabric.places[triangles].mean(axis=1), []
         away = np.unique(ends[far[ends] > 0])

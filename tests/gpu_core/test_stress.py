@@ -40,6 +40,13 @@ def test_every_frame_is_free_of_intersections_and_colliders_arrive(name, rubs):
         assert (result.released, result.late_steps, result.tangled_at_end) == ([], 0, 0)
 
 
+@pytest.mark.parametrize("vertices", [120, 140, 190])
+def test_a_coarse_sleeve_is_free_again_once_the_elbow_is_open(vertices):
+    result = run(SCENES["elbow"], vertices)
+    assert result.released
+    assert result.tangled_at_end == 0
+
+
 @pytest.mark.parametrize("name", ["crossing_pins", "bullet", "sharp_box", "teapot_pile"])
 def test_subspace_reuse_keeps_the_guarantee_and_the_limit_as_newton_does(name):
     """Held against Newton at full length by `python -m taffeta.benchmarks.stress --method subspace`."""
