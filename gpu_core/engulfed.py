@@ -4,10 +4,10 @@
 Where bodies come to meet, or one folds until it passes through itself, there is no state without a crossing: a body
 arrives even so, and cloth is in it. Contact would keep in for ever what it should keep out. So bodies do not touch the
 vertices inside, cloth keeps out of cloth as ever, and springs draw them to the nearest place outside, which goes along
-with the body: as soon as the fold opens, it is free. A vertex that is out is kept out; where a body pierces the faces
-between such vertices, they are drawn on, a little a frame, to where the line in which it pierces them gets shorter: out
-of a fold that may be back over the body, which the nearest way out is not. What belongs inside of a body since the
-start, as in a room, is never drawn out of it.
+with the body: as soon as the fold opens, it is free. The nearest way out may be the wrong one: then the body pierces
+what is between those that are out and those that are not. All that it pierces is drawn, a little a frame, to where the
+line of piercing gets shorter, be that back over the body. What belongs inside of a body since the start, as in a room,
+is never drawn out of it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Engulfed:
 
     def __init__(self, space: SceneSpace) -> None:
         self.vertices: IntArray = np.zeros(0, np.int32)  #: (K,)
-        #: (P,) outside, but of an edge or triangle that a body pierces: they are drawn farther out
+        #: (P,) outside, but of an edge or triangle that a body pierces: they are drawn, too
         self.pierced: IntArray = np.zeros(0, np.int32)
         self._space = space
         row, start = space.cloth_vertices, np.asarray(space.start()[:, :3], np.float64)
@@ -132,23 +132,23 @@ class Engulfed:
         bodies: Bodies,
         found: Tangles,
     ) -> None:
-        """Where the pierced are drawn: a share of an edge from where they are, along the gradient of the lines in which
-        bodies pierce cloth; off the nearest surface, where that has none. The arguments that `renew` has made for the
-        inside ones are completed."""
-        least, first, own = np.full(len(place), np.inf), len(self.vertices), self.pierced
-        if not len(own):
-            return
+        """Where those are drawn that a line touches in which bodies pierce cloth: a share of an edge from where they
+        are, along its gradient; the pierced that have none, off the nearest surface. The arguments that `renew` has
+        made for all that is inside are changed and completed."""
         crossed = found.subset((found.corners >= self._space.cloth_vertices).any(axis=1))
-        way = self._line_gradients.of_vertices(x, crossed)[own]
-        length = np.linalg.norm(way, axis=1, keepdims=True)
+        way = self._line_gradients.of_vertices(x, crossed)[self.drawn]
+        length = np.linalg.norm(way, axis=1)
+        own = np.flatnonzero((length > 0.0) | (np.arange(len(place)) >= len(self.vertices)))
+        here, way = x[self.drawn[own]], way[own] / np.maximum(length[own, None], 1e-30)
+        least = np.full(len(own), np.inf)
         for number, (_, body, met) in enumerate(bodies):
-            surface, nearest = body.nearest_triangles(x[own])
-            distance = np.where(met[own], np.linalg.norm(x[own] - surface, axis=1), np.inf)
-            closer = np.flatnonzero(distance < least[first:])
-            rows = first + closer
-            least[rows], of[rows], triangle[rows] = distance[closer], number, nearest[closer]
-            away = np.where(length > 0.0, way / np.maximum(length, 1e-30), body.normal[nearest])
-            place[rows] = x[own[closer]] + PUSH * self._space.edge * away[closer]
+            surface, nearest = body.nearest_triangles(here)
+            distance = np.where(met[self.drawn[own]], np.linalg.norm(here - surface, axis=1), np.inf)
+            closer = np.flatnonzero(distance < least)
+            rows = own[closer]
+            least[closer], of[rows], triangle[rows] = distance[closer], number, nearest[closer]
+            away = np.where(length[own, None] > 0.0, way, body.normal[nearest])[closer]
+            place[rows] = here[closer] + PUSH * self._space.edge * away
 
     def _inside(self, x: Array, found: Tangles, bodies: Bodies) -> IntArray:
         """Those of what crosses bodies, and of all that hangs on them, that are inside."""

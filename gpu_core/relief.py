@@ -16,9 +16,6 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from .check.intersection import intersections, unique_edges
-from .contact.patches import Surface
-from .contact.tangles import Tangles
 from .scene import keyed
 from .scene.arrays import Array
 from .scene.scene import Scene
@@ -54,20 +51,6 @@ class Patience:
 
     def resume(self, state: npt.ArrayLike) -> None:
         self._least, self._idle, self._wait = map(int, np.asarray(state))
-
-
-def in_a_fold(positions: Array, surface: Surface, found: Tangles) -> bool:
-    """Whether bodies pass through themselves or each other about where something crosses.
-
-    positions: (V, 3) of all, m; found: what crosses.
-    """
-    places, cloth = positions[found.corners.ravel()], surface.cloth_vertices
-    bodies = surface.triangles[surface.triangles[:, 0] >= cloth].astype(np.int64) - cloth
-    edges, of_bodies = unique_edges(bodies), positions[cloth:]
-    edge, triangle = intersections(of_bodies, bodies, edges).T
-    corners = np.concatenate([edges[edge].ravel(), bodies[triangle].ravel()])
-    near = (of_bodies >= places.min(axis=0)) & (of_bodies <= places.max(axis=0))
-    return bool(near.all(axis=1)[corners].any())
 
 
 def relieved(scene: Scene, frame: int, places: Sequence[Array], bodies: Sequence[Array]) -> list[Array]:

@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from .backend import Backend
+from .closed_in import closed_in, in_a_fold
 from .contact.broad_phase import TooManyPairsError
 from .contact.crossings import Crossings
 from .elasticity.assembly import vectors
 from .engulfed import Engulfed
 from .messages import Told
-from .relief import Patience, in_a_fold, relieved
+from .relief import Patience, relieved
 from .scene.arrays import Array
 from .scene.garments import garments
 from .scene.meetings import Meetings
@@ -214,7 +215,7 @@ class Simulator:
         except TooManyPairsError as error:
             raise SolverError(f"Scene: {error}") from error
         report.iterations += done.iterations if done else 0
-        if done is None or (halvable and _halves_may_help(done, report, halvings)):
+        if done is None or (halvable and _halves_may_help(done, report, halvings) and not self._closed_in(done, frame)):
             report.halved_steps += 1
             half = 0.5 ** (halvings + 1) / self.scene.settings.steps_per_frame
             self._advance(report, frame - half, halvings + 1)
@@ -236,6 +237,11 @@ class Simulator:
         """Whether it may be for the length of a step that it fails: not once something has been released and steps of
         any length still fail."""
         return not self._state.late and (self._state.unsolved < JAMMED or not self.crossings.count)
+
+    def _closed_in(self, done: StepReport, frame: float) -> bool:
+        """Whether a body is late because cloth is where bodies are about to pass through themselves."""
+        stopped = () if done.arrived else self._cloth()[self.backend.host(done.stopped)]
+        return closed_in(self.space.goal(frame)[:, :3].astype(np.float64), self.space.surface, stopped)
 
     def _draw_out(self, report: FrameReport | None = None) -> list[str]:
         """Look which cloth is inside of bodies, and draw it out from now on. Returns the faults; says in the report

@@ -83,7 +83,8 @@ class Convergence:
         xp, iterate = self.iterate.backend.xp, self.iterate
         if report.arrived:
             return iterate.feasible.copy() if report.converged else self._least_strained
-        report.late = xp.flatnonzero((iterate.feasible != iterate.x).any(axis=1) & (iterate.held != 0))
+        stopped = (iterate.feasible != iterate.x).any(axis=1)
+        report.late, report.stopped = (xp.flatnonzero(stopped & (iterate.held == held)) for held in (1, 0))
         return xp.where(iterate.free, iterate.feasible, target)
 
     def _excess(self, report: StepReport, spent: bool) -> float:

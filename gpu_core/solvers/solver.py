@@ -33,6 +33,7 @@ class StepReport:
     strained: bool = False  #: some triangle is far beyond its strain limit
     heated: bool = False  #: cloth that nothing holds has more energy than before
     late: Any = None  #: indices of the vertices of colliders and pins that had no room to arrive; None where all had
+    stopped: Any = None  #: the same of the others that were stopped with them
 
     @property
     def contacts(self) -> int:

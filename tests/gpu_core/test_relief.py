@@ -9,8 +9,9 @@ import pytest
 from taffeta.gpu_core.backend import select
 from taffeta.gpu_core.bake.certificate import Certificate
 from taffeta.gpu_core.check.intersection import intersections
+from taffeta.gpu_core.closed_in import in_a_fold
 from taffeta.gpu_core.contact.tangles import tangles
-from taffeta.gpu_core.relief import WAIT, Patience, in_a_fold
+from taffeta.gpu_core.relief import WAIT, Patience
 from taffeta.gpu_core.scene.scene import Cloth, Collider, Material, Scene, Settings
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.tests.gpu_core.small_scene import ball, sheet
