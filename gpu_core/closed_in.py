@@ -11,7 +11,9 @@ from scipy.spatial import cKDTree
 from .check.intersection import intersections, unique_edges
 from .contact.patches import Surface
 from .contact.tangles import Tangles
-from .scene.arrays import Array
+from .scene.arrays import Array, IntArray
+
+Places = npt.NDArray[np.floating]
 
 
 def in_a_fold(positions: Array, surface: Surface, found: Tangles) -> bool:
@@ -19,29 +21,33 @@ def in_a_fold(positions: Array, surface: Surface, found: Tangles) -> bool:
 
     positions: (V, 3) of all vertices, m; found: what crosses.
     """
-    crossing, _ = _crossing(positions, surface)
-    places = positions[found.corners.ravel()]
+    places, crossing = positions[found.corners.ravel()], positions[np.unique(_crossings(positions, surface))]
     near = (crossing >= places.min(axis=0)) & (crossing <= places.max(axis=0))
     return bool(near.all(axis=1).any())
 
 
-def closed_in(positions: Array, surface: Surface, stopped: npt.ArrayLike) -> bool:
-    """Whether some of these places are within an edge of where bodies pass through themselves or each other.
+def closed_in(before: Places, after: Places, surface: Surface, stopped: IntArray) -> bool:
+    """Whether some of these vertices are within an edge of where bodies come to pass through themselves or each other.
+    Parts that do so all the time, as a blade and its shaft, close nothing in.
 
-    positions: (V, 3), bodies where they are to arrive, m. stopped: (K, 3) cloth that a body did not let go its way.
+    before, after: (V, 3), where all is and where bodies are to arrive, m. stopped: (K,) those of cloth that a body did
+    not let go their way.
     """
-    if not len(places := np.asarray(stopped, np.float64)):
+    if not len(stopped):
         return False
-    crossing, edge = _crossing(positions, surface)
-    return bool(len(crossing)) and bool((cKDTree(crossing).query(places)[0] < edge).any())
+    known = {tuple(pair) for pair in _crossings(before, surface).tolist()}
+    new = [pair for pair in _crossings(after, surface).tolist() if tuple(pair) not in known]
+    if not new:
+        return False
+    corners = np.array(new)
+    edge = float(np.linalg.norm(after[corners[:, 0]] - after[corners[:, 1]], axis=1).max())
+    return bool((cKDTree(after[np.unique(corners)]).query(before[stopped])[0] < edge).any())
 
 
-def _crossing(positions: Array, surface: Surface) -> tuple[Array, float]:
-    """((K, 3) the corners of bodies' edges and triangles that cross, the longest such edge), m."""
+def _crossings(positions: Places, surface: Surface) -> IntArray:
+    """(K, 5) ends of an edge and corners of a triangle of bodies that cross."""
     cloth = surface.cloth_vertices
     bodies = surface.triangles[surface.triangles[:, 0] >= cloth].astype(np.int64) - cloth
-    edges, of_bodies = unique_edges(bodies), positions[cloth:]
-    edge, triangle = intersections(of_bodies, bodies, edges).T
-    corners = np.unique(np.concatenate([edges[edge].ravel(), bodies[triangle].ravel()]))
-    ends = of_bodies[edges[edge]]
-    return of_bodies[corners], float(np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).max(initial=0.0))
+    edges = unique_edges(bodies)
+    edge, triangle = intersections(positions[cloth:], bodies, edges).T
+    return np.asarray(np.column_stack([edges[edge], bodies[triangle]]) + cloth)

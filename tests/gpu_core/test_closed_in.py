@@ -34,10 +34,12 @@ def between_balls(last: float) -> Scene:
 def test_a_place_is_closed_in_where_bodies_cross(apart, closed):
     simulator = Simulator(between_balls(apart), cpu)
     goal, surface = simulator.space.goal(2.0)[:, :3].astype(float), simulator.space.surface
-    here = np.zeros((1, 3)) - simulator.space.centre
-    assert closed_in(goal, surface, here) is closed
-    assert not closed_in(goal, surface, here + [0.0, 0.2, 0.0])
-    assert not closed_in(goal, surface, np.zeros((0, 3)))
+    before = simulator.space.start()[:, :3].astype(float)
+    middle, corner, none = np.array([40]), np.array([0]), np.zeros(0, int)
+    assert closed_in(before, goal, surface, middle) is closed
+    assert not closed_in(before, goal, surface, corner)
+    assert not closed_in(before, goal, surface, none)
+    assert not closed_in(goal, goal, surface, middle), "they have crossed before"
 
 
 def test_cloth_that_is_closed_in_is_let_go_at_once_and_other_cloth_gets_away():
