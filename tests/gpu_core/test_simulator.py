@@ -335,6 +335,7 @@ def test_a_late_body_gets_its_halves_even_after_a_step_with_too_much_strain(monk
         outcome = next(outcomes)
         done.strained, done.arrived = outcome == "strained", outcome != "late"
         done.late = None if done.arrived else cpu.array([64], np.int64)
+        done.stopped = None if done.arrived else cpu.array([0], np.int64)
         return state, done
 
     monkeypatch.setattr(Ndb, "step", troubled)
