@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from .contact.line_gradients import LineGradients
+from .contact.line_gradients import LineGradients, unit_normals
 from .contact.tangles import Tangles, tangles
 from .enclosed import belonging, inside
 from .scene.arrays import Array, IntArray
@@ -112,8 +112,7 @@ class Engulfed:
         result = np.zeros((len(self.drawn), 3))
         for own, triangles, weights in self._outside:
             a, b, c = (x[triangles[:, k]] for k in range(3))
-            normal = np.cross(b - a, c - a)
-            normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-30)
+            normal = unit_normals(x, triangles)
             u, v, w, height = (weights[:, k, None] for k in range(4))
             result[own] = u * a + v * b + w * c + height * normal
         return result

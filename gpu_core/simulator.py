@@ -240,8 +240,10 @@ class Simulator:
 
     def _closed_in(self, done: StepReport, frame: float) -> bool:
         """Whether a body is late because cloth is where bodies are about to pass through themselves."""
+        if done.arrived:
+            return False
         before, after = self.backend.host(self._state.x)[:, :3], self.space.goal(frame)[:, :3]
-        return not done.arrived and closed_in(before, after, self.space.surface, self.backend.host(done.stopped))
+        return closed_in(before, after, self.space.surface, self.backend.host(done.stopped))
 
     def _draw_out(self, report: FrameReport | None = None) -> list[str]:
         """Look which cloth is inside of bodies, and draw it out from now on. Returns the faults; says in the report

@@ -34,7 +34,8 @@ def pair_key(first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) ->
 
 
 def pair_keys(feature: Any) -> Any:
-    """(C,) int64, the same numbers for pairs (C, 2) int32 on the device: their bits, with the first one's above."""
+    """(C,) int64, the same numbers for pairs (C, 2) int32 on the device: the bits of both, those of the first above.
+    The second is never negative."""
     return feature[:, ::-1].copy().view("<i8")[:, 0]
 
 
