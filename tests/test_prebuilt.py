@@ -19,13 +19,13 @@ from taffeta.benchmarks.balloon import pinched_balloon
 from taffeta.extension import BUILD, ZIG_CACHES, cross_build, cross_compiler, kernels
 from taffeta.gpu_core.backend import build
 from taffeta.gpu_core.backend.cpu import CpuBackend
-from taffeta.gpu_core.backend.signatures import signatures
+from taffeta.gpu_core.backend.signatures import CHUNK, signatures
 from taffeta.gpu_core.scene.edges import Cords
 from taffeta.gpu_core.scene.fabrics import COTTON
 from taffeta.gpu_core.scene.scene import Scene
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.gpu_core.solvers.parameters import NdbParameters
-from taffeta.gpu_core.solvers.sums import CHUNK, DotProduct
+from taffeta.gpu_core.solvers.sums import DotProduct
 from taffeta.tests.gpu_core.small_scene import every_field, sewn_tube, small_scene
 from taffeta.tests.gpu_core.swinging import swinging
 
@@ -97,7 +97,7 @@ def recorded() -> Recorder:
         for _ in range(min(11, scene.settings.frames - 1)):
             simulator.advance_frame()
     many = DotProduct(recorder, CHUNK**2 + 1)  # vertices, so that their sum has a stage that smaller meshes do not need
-    many.product["product_at"][:] = np.random.default_rng(1).normal(size=many.product["product_at"].shape)
+    many.product["partial"][:] = np.random.default_rng(1).normal(size=CHUNK + 1)
     recorder.run(many.used("negative_total", negative=np.zeros(1, np.int32)))
     return recorder
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from .build import is_shipped, library
 from .launches import Launch, checked
-from .signatures import signatures
+from .signatures import CHUNK, signatures
 
 
 class _Slot(ctypes.Union):
@@ -23,7 +23,9 @@ class _Slot(ctypes.Union):
 
 
 class _Launch(ctypes.Structure):
-    _fields_ = [("range", ctypes.c_void_p), ("slot", ctypes.POINTER(_Slot)), ("count", ctypes.c_int)]
+    _fields_ = [
+        ("range", ctypes.c_void_p), ("slot", ctypes.POINTER(_Slot)), ("count", ctypes.c_int), ("whole", ctypes.c_int)
+    ]  # fmt: skip
 
 
 def cores() -> int:
@@ -81,6 +83,7 @@ class CpuBackend:
             if id(item) not in bound:
                 bound[id(item)] = item, _slots(item)
             row.range, row.slot, row.count = self._ranges[item.kernel], bound[id(item)][1], item.elements
+            row.whole = CHUNK if signatures()[item.kernel].summed else 1
 
         def run(_kept: Any = bound) -> None:
             self._library.taffeta_run(self._pool, table, len(table))

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from .errors import BackendError, NoDeviceError
 from .launches import Launch, checked
-from .signatures import cuda_source, signatures
+from .signatures import CHUNK, WHOLE_BLOCK, Signature, cuda_source, signatures
 
 UNREAD = 1  #: answers of a look
 SPARE = 1 << 30  #: bytes that CuPy's pool may keep for later, however little is in use
@@ -142,14 +142,14 @@ class CudaBackend:
     def _bound(self, launches: Sequence[Launch]) -> Callable[[], None]:
         bound = []
         for item in launches:
-            passed = _passed(item)
+            signature, passed = _passed(item)
             if item.elements > 0:
-                blocks = (item.elements + BLOCK - 1) // BLOCK
-                bound.append((item.kernel, (blocks,), (np.int32(item.elements), *passed)))
+                grid, block = _shape(signature, item.elements)
+                bound.append((item.kernel, grid, block, (np.int32(item.elements), *passed)))
 
         def launch() -> None:
-            for kernel, grid, arguments in bound:
-                self._kernels[kernel](grid, (BLOCK,), arguments)
+            for kernel, grid, block, arguments in bound:
+                self._kernels[kernel](grid, block, arguments)
                 self._loaded.add(kernel)
 
         return launch
@@ -217,8 +217,18 @@ class _Replay:
         self._graph.launch()
 
 
-def _passed(item: Launch) -> list[Any]:
-    """The arguments as a launch takes them: numbers of the kernel's types."""
+def _shape(signature: Signature, elements: int) -> tuple[tuple[int], tuple[int]]:
+    """(blocks, threads of each) of a launch."""
+    if signature.block:
+        return (1,), (WHOLE_BLOCK,)
+    block = CHUNK if signature.summed else BLOCK
+    return ((elements + block - 1) // block,), (block,)
+
+
+def _passed(item: Launch) -> tuple[Signature, list[Any]]:
+    """The kernel's signature, and the arguments as a launch takes them: numbers of the kernel's types."""
     signature, arguments = checked(item)
     kinds = {"float": np.float32, "int": np.int32}
-    return [a if p.pointer else kinds[p.base](a) for p, a in zip(signature.parameters, arguments, strict=True)]
+    return signature, [
+        a if p.pointer else kinds[p.base](a) for p, a in zip(signature.parameters, arguments, strict=True)
+    ]

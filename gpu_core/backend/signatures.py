@@ -8,6 +8,10 @@ element's index; the wrapper loops over it (CPU) or takes it from the thread (CU
 
 `count` is the launch's, the name of an int parameter its value: then the array has at least so many elements. Any other
 name is one number for all arrays of the launch that use it.
+
+A `KERNEL float` gives a number for its element, and its launches have an array `partial` as well: the sums of CHUNK
+such numbers, from the first to the last of them on every device. A `BLOCK_KERNEL void name(int thread, int threads, …)`
+is launched once for all it has to do: a card takes a block of threads for it, a processor one.
 """
 
 from __future__ import annotations
@@ -43,7 +47,12 @@ HEADERS = (
     "pinch.h",
     "barrier.h",
 )
-_KERNEL = re.compile(r"^KERNEL void (\w+)\(int (\w+),?\s*((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)\n", re.MULTILINE)
+CHUNK = 256  #: as in `chunked.h`
+WHOLE_BLOCK = 1024  #: threads of a BLOCK_KERNEL on a card
+_KERNEL = re.compile(
+    r"^(BLOCK_)?KERNEL (void|float) (\w+)\(int \w+,?\s*((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)\n", re.MULTILINE
+)
+_PARTIAL = ", float *partial OF((count + 255) / 256)"
 _INCLUDE = re.compile(r'#include "(\w+\.h)"')
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _ELEMENT_TYPES = {"float": np.dtype(np.float32), "int": np.dtype(np.int32), "vec": np.dtype(np.float32)}
@@ -81,10 +90,18 @@ class Parameter:
 class Signature:
     name: str
     parameters: tuple[Parameter, ...]
+    summed: bool = False  #: what it gives is added up, chunk by chunk, into its last parameter
+    block: bool = False  #: a BLOCK_KERNEL
 
     @cached_property
     def names(self) -> frozenset[str]:
         return frozenset(parameter.name for parameter in self.parameters)
+
+    @cached_property
+    def passed(self) -> tuple[str, ...]:
+        """What the kernel's own function has, besides its element."""
+        names = tuple(parameter.name for parameter in self.parameters)
+        return names[:-1] if self.summed else names
 
     @cached_property
     def arrays(self) -> tuple[Parameter, ...]:
@@ -95,11 +112,15 @@ class Signature:
         return tuple(parameter for parameter in self.parameters if not parameter.pointer)
 
 
-def signature(name: str, arguments: str) -> Signature:
+def signature(name: str, arguments: str, summed: bool = False, block: bool = False) -> Signature:
     """Of a kernel, from the text between its parentheses after the element index. Raises ValueError."""
+    if block:
+        arguments = arguments.removeprefix("int threads,")
+    if summed:
+        arguments += _PARTIAL
     parts = [" ".join(part.split()) for part in arguments.split(",") if part.strip()]
     known = {"count", *(part.split()[-1] for part in parts if part.startswith("int ") and "*" not in part)}
-    made = Signature(name, tuple(_parameter(part) for part in parts))
+    made = Signature(name, tuple(_parameter(part) for part in parts), summed, block)
     for parameter in made.arrays:
         if parameter.length.product and not set(_WORD.findall(parameter.length.text)) <= known:
             raise ValueError(f"{name}: {parameter.length.text} must be known from the count and the int parameters")
@@ -137,9 +158,10 @@ def signatures() -> dict[str, Signature]:
     for header in HEADERS:
         text = (KERNELS / header).read_text(encoding="utf-8")
         kernels = _KERNEL.findall(text)
-        if len(kernels) != text.count("KERNEL void"):
+        if len(kernels) != text.count("KERNEL void") + text.count("KERNEL float"):
             raise ValueError(f"cannot read every kernel of {header}")
-        found |= {name: signature(name, arguments) for name, _, arguments in kernels}
+        for block, gives, name, arguments in kernels:
+            found[name] = signature(name, arguments, gives == "float", bool(block))
     return found
 
 
@@ -174,13 +196,38 @@ def cuda_source() -> str:
     text = [inlined_text()]
     for signature in signatures().values():
         declared = "".join(f", {parameter.declaration}" for parameter in signature.parameters)
-        passed = "".join(f", {parameter.name}" for parameter in signature.parameters)
-        text.append(
-            f'extern "C" __global__ void launch_{signature.name}(int elements{declared})\n'
-            "{\n    int element = blockIdx.x * blockDim.x + threadIdx.x;\n"
-            f"    if (element < elements) {signature.name}(element{passed});\n}}\n"
-        )
+        passed = "".join(f", {name}" for name in signature.passed)
+        form = _ALL_THREADS if signature.block else _CHUNK_ADDED_UP if signature.summed else _EACH
+        text.append(form.format(name=signature.name, declared=declared, passed=passed, most=WHOLE_BLOCK))
     return "\n".join(text)
+
+
+_EACH = """extern "C" __global__ void launch_{name}(int elements{declared})
+{{
+    int element = blockIdx.x * blockDim.x + threadIdx.x;
+    if (element < elements) {name}(element{passed});
+}}
+"""
+#: A chunk is a block: its threads' numbers lie side by side before the first of them adds them up.
+_CHUNK_ADDED_UP = """extern "C" __global__ void __launch_bounds__(CHUNK) launch_{name}(int elements{declared})
+{{
+    __shared__ __align__(16) float given[CHUNK];
+    int element = blockIdx.x * CHUNK + threadIdx.x;
+    given[threadIdx.x] = element < elements ? {name}(element{passed}) : 0.0f;
+    BARRIER();
+    if (threadIdx.x == 0) {{
+        float sum = 0.0f;
+        TOGETHER(32)
+        for (int k = 0; k < CHUNK; ++k) sum += given[k];
+        partial[blockIdx.x] = sum;
+    }}
+}}
+"""
+_ALL_THREADS = """extern "C" __global__ void __launch_bounds__({most}) launch_{name}(int elements{declared})
+{{
+    {name}(threadIdx.x, blockDim.x{passed});
+}}
+"""
 
 
 def _from_slot(parameter: Parameter, index: int) -> str:
@@ -193,11 +240,10 @@ def cpu_source() -> str:
     """The text of the CPU library: one loop over a range of elements a kernel, and a table of them by name."""
     text = [include_text(), '#include "thread_pool.h"\n']
     for signature in signatures().values():
-        passed = "".join(f", {_from_slot(p, k)}" for k, p in enumerate(signature.parameters))
-        text.append(
-            f"static void range_{signature.name}(int first, int last, const Slot *slot)\n"
-            f"{{\n    for (int element = first; element < last; ++element) {signature.name}(element{passed});\n}}\n"
-        )
+        slots = [_from_slot(parameter, k) for k, parameter in enumerate(signature.parameters)]
+        passed = "".join(f", {slot}" for slot in slots[: len(signature.passed)])
+        form = _ONE_THREAD if signature.block else _RANGE_ADDED_UP if signature.summed else _RANGE
+        text.append(form.format(name=signature.name, passed=passed, partial=slots[-1]))
     rows = "".join(f'    {{"{name}", range_{name}}},\n' for name in signatures())
     text.append(f"static const Entry kernels[] = {{\n{rows}}};\n")
     text.append(
@@ -206,3 +252,26 @@ def cpu_source() -> str:
         "        if (!strcmp(entry.name, name)) return entry.range;\n    return nullptr;\n}\n"
     )
     return "\n".join(text)
+
+
+_RANGE = """static void range_{name}(int first, int last, const Slot *slot)
+{{
+    for (int element = first; element < last; ++element) {name}(element{passed});
+}}
+"""
+#: A range begins where a chunk does: `Launch::whole`.
+_RANGE_ADDED_UP = """static void range_{name}(int first, int last, const Slot *slot)
+{{
+    for (int element = first; element < last;) {{
+        int chunk = element / CHUNK, end = (chunk + 1) * CHUNK < last ? (chunk + 1) * CHUNK : last;
+        float sum = 0.0f;
+        for (; element < end; ++element) sum += {name}(element{passed});
+        ({partial})[chunk] = sum;
+    }}
+}}
+"""
+_ONE_THREAD = """static void range_{name}(int, int, const Slot *slot)
+{{
+    {name}(0, 1{passed});
+}}
+"""

@@ -32,6 +32,7 @@ struct Launch {
     Range range;
     const Slot *slot;
     int count;
+    int whole;  // so many elements are one thread's, from the first one on
 };
 
 class ThreadPool {
@@ -64,6 +65,7 @@ public:
         int threads = count_ + 1;
         int chunk = launch.count / (threads * chunks_per_thread);
         if (chunk < smallest) chunk = smallest;
+        chunk = (chunk + launch.whole - 1) / launch.whole * launch.whole;
         if (threads == 1 || launch.count <= worth_sharing) {
             launch.range(0, launch.count, launch.slot);
             return;
@@ -134,7 +136,7 @@ private:
     unsigned round_ = 0;
     int next_ = 0, inside_ = -closed, sleeping_ = 0, chunk_ = 1;
     bool stop_ = false;
-    Launch launch_{nullptr, nullptr, 0};
+    Launch launch_{nullptr, nullptr, 0, 1};
 };
 
 extern "C" TAFFETA_EXPORT void *taffeta_pool(int threads) { return new ThreadPool(threads); }

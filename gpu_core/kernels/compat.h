@@ -13,6 +13,8 @@
 #define PRAGMA(text) _Pragma(#text)
 #define FUNCTION __device__ __forceinline__
 #define KERNEL __device__ __forceinline__
+// Of a kernel that one block of threads does together: all of them have come this far.
+#define BARRIER() __syncthreads()
 // Of integers: the order of the updates does not change the result, so this stays deterministic.
 #define ATOMIC_MINIMUM(address, value) atomicMin(address, value)
 #define ATOMIC_MAXIMUM(address, value) atomicMax(address, value)
@@ -24,6 +26,7 @@ FUNCTION int lowest_bit(int bits) { return __ffs(bits) - 1; }
 #include <math.h>
 #include <string.h>
 #define TOGETHER(rounds)
+#define BARRIER()
 // Always: what g++ inlines is otherwise decided by how much there is in all, and a line elsewhere costs a kernel a third.
 #define FUNCTION static inline __attribute__((always_inline))
 #define KERNEL static inline
@@ -56,6 +59,8 @@ FUNCTION float int_as_float(int bits)
 }
 FUNCTION int lowest_bit(int bits) { return __builtin_ctz(static_cast<unsigned>(bits)); }
 #endif
+
+#define BLOCK_KERNEL KERNEL
 
 FUNCTION float minimum(float a, float b) { return b < a ? b : a; }
 FUNCTION float maximum(float a, float b) { return b > a ? b : a; }

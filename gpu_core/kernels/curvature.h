@@ -234,19 +234,17 @@ KERNEL void contact_curvature(int i, const int *live OF(1), const int *corner OF
                ((curvature[i].z - curvature[i].y) * slipping) * slide[i];
 }
 
-// product = K p; product_at: p times that, not yet added up (chunked.h). start, column, value: bending between vertices
-// without a common edge; diagonal: inertia, soft pins, and what makes up for the neighbours' bending, which goes into
-// differences; above, below: edges to larger and to smaller vertices. Four sums, since a processor waits for each addition
-// before the next to the same.
-KERNEL void curvature_times(int v, const int *start OF(count + 1), const int *column OF(entries),
-                            const float *value OF(entries), const float *diagonal OF(count),
-                            const float *free OF(count), const int *ends OF(2 * edges), const int *above OF(count + 1),
-                            const int *below_start OF(count + 1), const int *below OF(edges),
-                            const vec *columns OF(3 * edges), const int *contact_start OF(count + 1),
-                            const int *contact_end OF(count), const int *contact_touching OF(incidences),
-                            const vec *barycentric OF(contacts),
-                            const vec *contact_force OF(contacts), const vec *p OF(count), vec *product OF(count),
-                            vec *product_at OF(places), int stride)
+// product = K p; gives p times that. start, column, value: bending between vertices without a common edge; diagonal: inertia,
+// soft pins, and what makes up for the neighbours' bending, which goes into differences; above, below: edges to larger and to
+// smaller vertices. Four sums, since a processor waits for each addition before the next to the same.
+KERNEL float curvature_times(int v, const int *start OF(count + 1), const int *column OF(entries),
+                             const float *value OF(entries), const float *diagonal OF(count),
+                             const float *free OF(count), const int *ends OF(2 * edges), const int *above OF(count + 1),
+                             const int *below_start OF(count + 1), const int *below OF(edges),
+                             const vec *columns OF(3 * edges), const int *contact_start OF(count + 1),
+                             const int *contact_end OF(count), const int *contact_touching OF(incidences),
+                             const vec *barycentric OF(contacts),
+                             const vec *contact_force OF(contacts), const vec *p OF(count), vec *product OF(count))
 {
     vec zero = make_vec(0.0f, 0.0f, 0.0f), own = p[v], far = zero, forth = zero, back = zero, touched = zero;
     for (int k = start[v]; k < start[v + 1]; ++k) far = far + value[k] * p[column[k]];
@@ -268,5 +266,5 @@ KERNEL void curvature_times(int v, const int *start OF(count + 1), const int *co
     sum.w = 0.0f;
     sum = free[v] * sum;
     product[v] = sum;
-    product_at[place_in_chunks(v, stride)] = ::product(own, sum);
+    return across(::product(own, sum));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Inertia, air drag, pins: the motion of a vertex.
 #pragma once
-#include "chunked.h"
+#include "vector.h"
 
 // z = x* + h v + h² g (docs/theory/method.md §2), less what the air takes of the velocity along the normal:
 // ½ρ_a C (|v_n| + u) v_n per area, integrated implicitly, so that no step size makes it unstable. The term with u is what
@@ -106,13 +106,14 @@ KERNEL void step_cut(int v, const vec *x OF(count), const vec *before OF(count),
     if (held[v] && cut != 0) ATOMIC_MAXIMUM(most + 2, 1);
 }
 
-// The ways of what is free from one full CCD to the next. product_at: times the way before, not yet added up (chunked.h), m².
-KERNEL void free_way(int v, const vec *before OF(count), const vec *reached OF(count), const int *held OF(count),
-                     vec *way OF(count), vec *product_at OF(places), int stride)
+// The ways of what is free from one full CCD to the next; gives its product with the way before, m².
+KERNEL float free_way(int v, const vec *before OF(count), const vec *reached OF(count), const int *held OF(count),
+                      vec *way OF(count))
 {
     vec now = held[v] ? make_vec(0.0f, 0.0f, 0.0f) : reached[v] - before[v];
-    product_at[place_in_chunks(v, stride)] = product(now, way[v]);
+    float along = dot(now, way[v]);
     way[v] = now;
+    return along;
 }
 
 // last: what was taken last. accepted: whether this increment is, and `share` how much of it.

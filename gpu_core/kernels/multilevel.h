@@ -69,27 +69,45 @@ KERNEL void aggregate_inverse(int a, const float *weight OF(count), const int *l
 }
 
 // sum ← the residual of each of an aggregate's parts, together; correction ← its inverse block times that.
-KERNEL void aggregate_restrict(int element, int first, const int *part_start OF(aggregates + 1),
-                               const int *part OF(parts), const vec *below OF(values),
-                               const vec *inverse OF(2 * aggregates), vec *sum OF(aggregates),
-                               vec *correction OF(aggregates))
+FUNCTION void restricted(int a, const int *part_start, const int *part, const vec *below, const vec *inverse, vec *sum,
+                         vec *correction)
 {
-    int a = first + element;
     vec total = make_vec(0.0f, 0.0f, 0.0f);
     for (int k = part_start[a]; k < part_start[a + 1]; ++k) total = total + below[part[k]];
     sum[a] = total;
     correction[a] = symmetric_times(inverse + 2 * a, total);
 }
 
-// The preconditioned residual: the vertex's own block, and the corrections of all aggregates that it is in. product_at:
-// the residual times that, not yet added up (chunked.h).
-KERNEL void precondition(int v, const vec *inverse OF(2 * count), const vec *left OF(count),
-                         const int *aggregate OF(count), const int *parent OF(aggregates),
-                         const vec *correction OF(aggregates), vec *preconditioned OF(count), vec *product_at OF(places),
-                         int stride)
+// That of the aggregates of one level. element 0 is aggregate `first`.
+KERNEL void aggregate_restrict(int element, int first, const int *part_start OF(aggregates + 1),
+                               const int *part OF(parts), const vec *below OF(values),
+                               const vec *inverse OF(2 * aggregates), vec *sum OF(aggregates),
+                               vec *correction OF(aggregates))
+{
+    restricted(first + element, part_start, part, below, inverse, sum, correction);
+}
+
+// That of coarser levels, one after the other: aggregates first[level] to first[level + 1], too few to be worth a launch each.
+BLOCK_KERNEL void coarser_restrict(int thread, int threads, const int *first OF(levels + 1), int levels,
+                                   const int *part_start OF(aggregates + 1), const int *part OF(parts),
+                                   const vec *inverse OF(2 * aggregates), vec *sum OF(aggregates),
+                                   vec *correction OF(aggregates))
+{
+    for (int level = 0; level < levels; ++level) {
+        for (int a = first[level] + thread; a < first[level + 1]; a += threads)
+            restricted(a, part_start, part, sum, inverse, sum, correction);
+        BARRIER();
+    }
+}
+
+// The preconditioned residual: the vertex's own block, and the corrections of all aggregates that it is in.
+// Gives the residual times that.
+KERNEL float precondition(int v, const vec *inverse OF(2 * count), const vec *left OF(count),
+                          const int *aggregate OF(count), const int *parent OF(aggregates),
+                          const vec *correction OF(aggregates), vec *preconditioned OF(count))
 {
     vec sum = symmetric_times(inverse + 2 * v, left[v]);
     for (int a = aggregate[v]; a >= 0; a = parent[a]) sum = sum + correction[a];
     preconditioned[v] = sum;
-    product_at[place_in_chunks(v, stride)] = product(left[v], sum);
+    return across(product(left[v], sum));
 }

@@ -2,7 +2,7 @@
 // Pressure in closed cloth (docs/theory/shape.md): the force p ∂V/∂x of every island, V the volume that it encloses. A hole is
 // closed by a cone from its rim to the rim's middle, so V is the same wherever the origin is, and no force has a sum.
 #pragma once
-#include "chunked.h"
+#include "vector.h"
 
 // The middle of a rim's corners and twice the area of its cone, as a vector out of the island. ends: (2 per rim edge) in the
 // order in which its triangle has them; the cone's triangle runs back: second, first, middle.
@@ -89,8 +89,8 @@ KERNEL void pressure_residual(int v, const vec *x OF(vertices), const int *islan
     added[v] += s.y * s.z * fabsf(factor[v]) * length(b);
 }
 
-// The gas's second derivative −∂p/∂V b⊗b, b = `push`, times a vector: sums over chunks, and what follows from them. product_at:
-// as in curvature_times, now with that.
+// The gas's second derivative −∂p/∂V b⊗b, b = `push`, times a vector: sums over chunks, and what follows from them. breath_add
+// gives what curvature_times does, now with that.
 KERNEL void breath_partial(int chunk, const int *chunk_start OF(count + 1), const int *member OF(vertices),
                            const vec *push OF(vertices), const vec *p OF(vertices), float *partial OF(count))
 {
@@ -105,11 +105,10 @@ KERNEL void breath_total(int i, const int *island_chunk OF(count + 1), const flo
     for (int k = island_chunk[i]; k < island_chunk[i + 1]; ++k) sum += partial[k];
     breath[i] = state[i].y * sum;
 }
-KERNEL void breath_add(int v, const int *island OF(count), const float *breath OF(islands), const vec *push OF(count),
-                       const float *free OF(count), const vec *p OF(count), vec *product OF(count),
-                       vec *product_at OF(places), int stride)
+KERNEL float breath_add(int v, const int *island OF(count), const float *breath OF(islands), const vec *push OF(count),
+                        const float *free OF(count), const vec *p OF(count), vec *product OF(count))
 {
     vec sum = product[v] + (free[v] * breath[island[v]]) * push[v];
     product[v] = sum;
-    product_at[place_in_chunks(v, stride)] = ::product(p[v], sum);
+    return dot(p[v], sum);
 }

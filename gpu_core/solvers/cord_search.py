@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..backend import Backend, Launch, launch
+from ..backend.signatures import CHUNK
 from ..elasticity.cord import CordEnergy
-from .sums import CHUNK
 
 SHARES = 12  #: 1 to 1/2048
 
@@ -36,6 +36,6 @@ class CordSearch:
                 "cord_surprise", cord.threads, x=x, increment=increment, **cord.law, shares=SHARES,
                 room=chunks * CHUNK, surprise=surprise,
             ),
-            launch("partial_total", len(sums), partial=surprise, chunks=len(surprise), sum=sums),
+            launch("each_number", len(surprise), number=surprise, partial=sums),
             launch("increment_share", 1, surprise=sums, shares=SHARES, chunks=chunks, scalar=scalar, share=self.share),
         ]  # fmt: skip

@@ -17,6 +17,7 @@ import numpy.typing as npt
 import scipy.sparse as sparse
 
 from ..backend import Backend, Launch, launch
+from ..backend.signatures import WHOLE_BLOCK
 from ..scene.arrays import IntArray
 from ..scene.mesh import incidence
 from ..subspace.aggregation import hierarchy
@@ -55,7 +56,11 @@ class Multilevel:
             leaving.append((start, outwards[order // 2]))
             member = np.where(member >= 0, parent[member], -1)
         self._numbers = of_vertex, parent
-        self._aggregate, self._parent = integers(of_vertex), integers(parent)
+        #: the levels that are a launch each; the others, which one block does together, are uploaded with the numbers
+        self._wide = next((k for k in range(1, len(sizes)) if sizes[k] <= WHOLE_BLOCK), len(sizes))
+        numbers = integers(np.concatenate([of_vertex, parent, self._first[self._wide :]]))
+        at, end = len(of_vertex), len(of_vertex) + len(parent)
+        self._aggregate, self._parent, self._coarse = numbers[:at], numbers[at:end], numbers[end:]
         joined = [tuple(map(integers, _joined(tables))) for tables in (parts, leaving)]
         self._parts = {"part_start": joined[0][0], "part": joined[0][1]}
         self._leaving = {"leaving_start": joined[1][0], "leaving": joined[1][1]}
@@ -117,13 +122,19 @@ class Multilevel:
         """Kernels of preconditioned (N, 4) ← M⁻¹ left; inverse: (2N, 4) of the vertices' own blocks; dot: left
         times that (`DotProduct.product`)."""
         below, launches = left, []
-        for first, last in pairwise(self._first):
+        for first, last in pairwise(self._first[: self._wide + 1]):
             whole = launch(
                 "aggregate_restrict", last - first, first=first, **self._parts, below=below, inverse=self._inverse,
                 sum=self._sum, correction=self._correction,
             )  # fmt: skip
             launches.append(whole)
             below = self._sum
+        if self._wide + 1 < len(self._first):
+            coarser = launch(
+                "coarser_restrict", 1, first=self._coarse, levels=len(self._coarse) - 1, **self._parts,
+                inverse=self._inverse, sum=self._sum, correction=self._correction,
+            )  # fmt: skip
+            launches.append(coarser)
         vertex = launch(
             "precondition", len(left), inverse=inverse, left=left, aggregate=self._aggregate, parent=self._parent,
             correction=self._correction, preconditioned=preconditioned, **dot,

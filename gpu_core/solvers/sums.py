@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Sums over the vertices on the device, in stages of fixed chunks: every device adds in the same order.
 
-The kernel that has two vectors in its registers writes down what their product is the sum of, so that a chunk is added
-up from one array. What the stages leave is added up by the one thread that makes use of it.
+The kernel that has two vectors in its registers gives their product, and its launch adds a chunk of them up
+(backend/signatures.py). What the stages leave is added up by the one thread that makes use of it.
 """
 
 from __future__ import annotations
@@ -10,30 +10,20 @@ from __future__ import annotations
 from typing import Any
 
 from ..backend import Backend, Launch, launch
-
-CHUNK = 256  #: numbers per partial sum, as in `chunked.h`, and most of those that one thread adds up in the end
+from ..backend.signatures import CHUNK
 
 
 class DotProduct:
-    """Σ of a·b over `count` vertices.
-
-    A processor adds a chunk up from one end of the memory to the other. On a card the threads of neighbouring chunks
-    read together, and what they read at once has to lie side by side: there it is the first of each chunk, then the
-    second of each, and so on.
-    """
+    """Σ of a·b over `count` vertices. CHUNK is also the most numbers that one thread adds up in the end."""
 
     def __init__(self, backend: Backend, count: int) -> None:
-        chunks = -(-count // CHUNK)
-        #: where others put a's numbers times b's, one vector a vertex; as kernels have it
-        self.product: dict[str, Any] = {
-            "product_at": backend.xp.zeros((CHUNK * chunks, 4), backend.xp.float32),
-            "stride": chunks if backend.asynchronous else 1,
-        }
-        partial = backend.xp.zeros(chunks, backend.xp.float32)
-        self._launches = [launch("product_partial", chunks, **self.product, vertices=count, partial=partial)]
+        partial = backend.xp.zeros(-(-count // CHUNK), backend.xp.float32)
+        #: where the kernel that gives the products has its sums, as its launch takes it
+        self.product: dict[str, Any] = {"partial": partial}
+        self._launches: list[Launch] = []
         while len(partial) > CHUNK:
             sums = backend.xp.zeros(-(-len(partial) // CHUNK), backend.xp.float32)
-            self._launches.append(launch("partial_total", len(sums), partial=partial, chunks=len(partial), sum=sums))
+            self._launches.append(launch("each_number", len(partial), number=partial, partial=sums))
             partial = sums
         self._partial = partial
 

@@ -152,7 +152,7 @@ def test_newtons_matrix_has_the_gas_in_it():
     cpu.sequence(elastic.pressure.breath_launches(way, product, np.ones(len(at), np.float32), dot))()
     change = forces(cloth, 1.001 * cloth.positions) - forces(cloth, 0.999 * cloth.positions)
     assert product[:, :3] == pytest.approx(-0.5 * change, rel=0.01, abs=1e-7)
-    assert np.array_equal(dot["product_at"][: len(at)], way * product)
+    assert dot["partial"].sum(dtype=float) == pytest.approx((way.astype(float) * product).sum(), rel=1e-5)
 
 
 def test_a_free_balloon_keeps_its_momentum_and_spin_while_it_is_blown_up():

@@ -139,15 +139,15 @@ def test_an_array_that_is_too_short_is_refused_and_named(cpu):
         ({"chunks": 11}, "partial needs 11 elements"),
         ({"chunks": np.int32(11)}, "partial needs 11 elements"),
         ({"chunks": -3}, "no array can be chunks long"),
-        ({"sum": np.zeros(1, np.float32)}, "sum needs 2 elements"),
+        ({"negative": np.zeros(1, np.int32)}, "negative needs 2 elements"),
     ],
 )
 def test_arguments_that_are_missing_unknown_or_unfit_are_refused(cpu, change, error):
-    arguments = {"partial": np.zeros(10, np.float32), "chunks": 10, "sum": np.zeros(2, np.float32)} | change
+    arguments = {"partial": np.zeros(10, np.float32), "chunks": 10, "negative": np.zeros(2, np.int32)} | change
     if arguments["partial"] is None:
         del arguments["partial"]
     with pytest.raises((TypeError, ValueError), match=error):
-        cpu.launch("partial_total", 2, **arguments)
+        cpu.launch("negative_total", 2, **arguments)
 
 
 @pytest.mark.parametrize("count", [-1, 2.0, True])

@@ -62,7 +62,7 @@ def test_every_kernel_runs_on_the_card_and_gives_the_cpus_bits(cuda):
 def dot_product(backend, count):
     """Of vertices so many that they are added up in three stages: whether it is negative."""
     product, answer = DotProduct(backend, count), backend.array([-1], np.int32)
-    product.product["product_at"][:, :3] = -1.0
+    product.product["partial"][:] = -1.0
     backend.run(product.used("negative_total", negative=answer))
     return backend.host(answer)
 
@@ -77,7 +77,7 @@ def test_the_time_of_each_kernel_can_be_taken_on_the_card(cuda):
     """A pretended one takes 1 ms for each."""
     found = kernels(cuda, 200, 4)
     assert all(kernel.milliseconds == pytest.approx(kernel.launches) for kernel in found)
-    assert {"curvature_times", "candidates", "product_partial"} <= {kernel.kernel for kernel in found}
+    assert {"curvature_times", "candidates", "coarser_restrict"} <= {kernel.kernel for kernel in found}
     assert not {"sequence", "run"} & set(vars(cuda))
 
 

@@ -3,7 +3,8 @@
 
 Registers become variables, labels stay labels, arithmetic has the same roundings as on a card; only rcp.approx, which
 NVRTC puts into powf, is exact here and off by an ulp there. Each access to memory is held against the arrays that the
-launch was given. What the translator does not know, such as an atomic on floats, it refuses.
+launch was given. A thread that comes to a barrier puts its registers by, and goes on there once all of its block have
+come as far or ended. What the translator does not know, such as an atomic on floats, it refuses.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ static thread_local uint32_t tid, ctaid, ntid;
 static thread_local const Array *arrays, *recent;
 static thread_local int array_count;
 static thread_local uint64_t fault;
+static thread_local int place[1024];  /* of a thread: 0 the beginning, k the k-th barrier in the text, -1 the end */
+static thread_local uint8_t of_block[1 << 14];
 
 /* The place of n numbers in one of the launch's arrays; elsewhere the fault is noted, and nothing is touched. */
 template <class T> static T *at(uint64_t place, int n)
@@ -35,6 +38,13 @@ template <class T> static T *at(uint64_t place, int n)
     return (T *)memset(nowhere, 0, sizeof nowhere);
 }
 template <class T> static T *own(uint64_t place, int) { return (T *)place; }
+template <class T> static T *shared(uint64_t place, int n)
+{
+    static thread_local uint64_t nowhere[4];
+    if (place + n * sizeof(T) <= sizeof of_block && place % (n * sizeof(T)) == 0) return (T *)(of_block + place);
+    fault = place + 1;
+    return (T *)memset(nowhere, 0, sizeof nowhere);
+}
 template <class To, class From> static To bits(From from) { To to; memcpy(&to, &from, sizeof to); return to; }
 static uint32_t reversed(uint32_t v)
 {
@@ -50,12 +60,19 @@ template <class Thread> static uint64_t launch(uint32_t blocks, uint32_t threads
     unsigned mode = _mm_getcsr();
     _mm_setcsr(mode | 0x8040); /* subnormals are flushed, as CuPy always asks for */
 #endif
-    uint64_t count = (uint64_t)blocks * threads;
     ntid = threads, fault = 0, recent = 0;
-    for (uint64_t k = 0; k < count; ++k) {
-        uint64_t t = backwards ? count - 1 - k : k;
-        ctaid = t / threads, tid = t % threads;
-        thread();
+    for (uint32_t b = 0; b < blocks; ++b) {
+        ctaid = backwards ? blocks - 1 - b : b;
+        memset(place, 0, sizeof place), memset(of_block, 0xFF, sizeof of_block);
+        for (bool all = false; !all;) {
+            all = true;
+            for (uint32_t k = 0; k < threads; ++k) {
+                tid = backwards ? threads - 1 - k : k;
+                if (place[tid] < 0) continue;
+                thread();
+                all &= place[tid] < 0;
+            }
+        }
     }
 #ifdef __SSE__
     _mm_setcsr(mode);
@@ -70,6 +87,7 @@ extern "C" __attribute__((visibility("default"))) uint64_t run_{name}(
     arrays = given, array_count = count;
     return launch(blocks, threads, backwards, [&] {{
 {body}
+    place[tid] = -1;
     }});
 }}
 """
@@ -79,7 +97,8 @@ TYPES = {
     "f32": "float",
     "pred": "bool",
 }
-ENTRIES = r"\.visible \.entry (\w+)\((.*?)\)\n(?:\.\w+.*\n)*\{\n(.*?)\n\}"
+BARRIER = "barrier;"
+ENTRIES = r"\.visible \.entry (\w+)\((.*?)\)\n(?:\.\w+[^\n]*\n)*\{\n(.*?)\n\}"
 SPECIAL = {"%tid.x": "tid", "%ctaid.x": "ctaid", "%ntid.x": "ntid"}
 #: Suffixes that change nothing here.
 #: Atomics on integers: the order does not change the result.
@@ -162,9 +181,28 @@ def translate(ptx: str) -> tuple[str, dict[str, list[str]]]:
         declared, done = [], []
         for statement in filter(None, statements):
             (declared if statement.startswith("/*r*/") else done).append(statement)
-        text.append(ENTRY.format(name=name, body="\n".join([*declared, *done])))
+        text.append(ENTRY.format(name=name, body="\n".join([*declared, *_waiting(declared, done)])))
         entries[name] = [kind for kind, _ in parameters]
     return "".join(text), entries
+
+
+def _waiting(declared: list[str], done: list[str]) -> list[str]:
+    """The statements, in which a thread can wait: at each barrier it keeps its registers, and takes them up there."""
+    if BARRIER not in done:
+        return done
+    kinds = [match for match in (re.fullmatch(r"/\*r\*/ (\w+) (\w+ = 0.*);", text) for text in declared) if match]
+    fields = " ".join(f"{kind[1]} {kind[2].replace(' = 0', '')};" for kind in kinds)
+    registers = [name for kind in kinds for name in re.findall(r"(\w+) = 0", kind[2])]
+    keep, take = (" ".join(form.format(name) for name in registers) for form in ("k.{0} = {0};", "{0} = k.{0};"))
+    text, stops = [], 0
+    for statement in done:
+        if statement == BARRIER:
+            stops += 1
+            statement = f"{keep} place[tid] = {stops}; return; stop_{stops}: {take}"
+        text.append(statement)
+    goes_on = " ".join(f"case {stop}: goto stop_{stop};" for stop in range(1, stops + 1))
+    kept = f"static thread_local struct {{ {fields} }} kept[1024]; auto &k = kept[tid];"
+    return [kept, f"switch (place[tid]) {{ {goes_on} }}", *text]
 
 
 def _statement(line: str, places: dict[str, int]) -> str:
@@ -176,6 +214,8 @@ def _statement(line: str, places: dict[str, int]) -> str:
         return f"/*r*/ {TYPES[match[1]]} " + ", ".join(f"{name} = 0" for name in names) + ";"
     if match := re.fullmatch(r"\.local \.align (\d+) \.b8\s+(\w+)\[(\d+)\];", line):
         return f"/*r*/ alignas({match[1]}) uint8_t {match[2]}[{match[3]}];"
+    if match := re.fullmatch(r"\.shared \.align \d+ \.b8\s+(\w+)\[\d+\];", line):
+        return f"/*r*/ enum {{ {match[1]} }};"  # its address, 0: a kernel has one such array
     if line.endswith(":"):
         return line.replace("$", "") + ";"
     match = re.fullmatch(r"(?:@(!?)%(\w+)\s+)?([\w.]+)(?:\s+(.*?))?;", line)
@@ -193,12 +233,14 @@ def _instruction(opcode: str, arguments: list[str], places: dict[str, int]) -> s
     """Raises KeyError where it is not known."""
     name, _, kind = opcode.rpartition(".")
     if opcode in ("ret", "bra", "bra.uni"):
-        return f"goto {arguments[0].replace('$', '')};" if arguments else "return;"
+        return f"goto {arguments[0].replace('$', '')};" if arguments else "{ place[tid] = -1; return; }"
+    if opcode == "bar.sync":
+        return BARRIER
     space = name.split(".")[1] if "." in name else ""
     if name == "ld.param":
         return f"{arguments[0][1:]} = *({TYPES[kind]} *)a[{places[arguments[1].strip('[]')]}];"
     if name.startswith(("ld.", "st.")):
-        return _memory(name, kind, {"global": "at", "local": "own"}[space], arguments)
+        return _memory(name, kind, {"global": "at", "local": "own", "shared": "shared"}[space], arguments)
     if opcode in ATOMICS:
         start = f"int32_t *t = at<int32_t>({_address(arguments[1])}, 1), v = {_operand(arguments[2], kind)}"
         return f"{{ {start}; {arguments[0][1:]} = *t; {ATOMICS[opcode]} }}"
@@ -252,7 +294,7 @@ def _operand(text: str, kind: str) -> str:
 
 
 def _address(text: str) -> str:
-    match = re.fullmatch(r"\[%(\w+)(?:\+(-?\d+))?\]", text)
+    match = re.fullmatch(r"\[%?(\w+)(?:\+(-?\d+))?\]", text)
     if match is None:
         raise KeyError(text)
     return f"{match[1]} + {match[2] or 0}ll"
