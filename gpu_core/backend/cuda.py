@@ -220,7 +220,7 @@ class _Replay:
 def _shape(signature: Signature, elements: int) -> tuple[tuple[int], tuple[int]]:
     """(blocks, threads of each) of a launch."""
     if signature.block:
-        return (1,), (WHOLE_BLOCK,)
+        return (elements,), (WHOLE_BLOCK,)
     block = CHUNK if signature.summed else BLOCK
     return ((elements + block - 1) // block,), (block,)
 

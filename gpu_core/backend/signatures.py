@@ -10,8 +10,8 @@ element's index; the wrapper loops over it (CPU) or takes it from the thread (CU
 name is one number for all arrays of the launch that use it.
 
 A `KERNEL float` gives a number for its element, and its launches have an array `partial` as well: the sums of CHUNK
-such numbers, from the first to the last of them on every device. A `BLOCK_KERNEL void name(int thread, int threads, …)`
-is launched once for all it has to do: a card takes a block of threads for it, a processor one.
+such numbers, from the first to the last of them on every device. A `BLOCK_KERNEL void name(int element, int thread,
+int threads, …)` says what each of the threads does that have an element together: on a card a block of them, else one.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ HEADERS = (
 CHUNK = 256  #: as in `chunked.h`
 WHOLE_BLOCK = 1024  #: threads of a BLOCK_KERNEL on a card
 _KERNEL = re.compile(
-    r"^(BLOCK_)?KERNEL (void|float) (\w+)\(int \w+,?\s*((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)\n", re.MULTILINE
+    r"^(BLOCK_)?KERNEL (void|float) (\w+)\(int ?\w*,?\s*((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)\n", re.MULTILINE
 )
 _PARTIAL = ", float *partial OF((count + 255) / 256)"
 _INCLUDE = re.compile(r'#include "(\w+\.h)"')
@@ -115,7 +115,7 @@ class Signature:
 def signature(name: str, arguments: str, summed: bool = False, block: bool = False) -> Signature:
     """Of a kernel, from the text between its parentheses after the element index. Raises ValueError."""
     if block:
-        arguments = arguments.removeprefix("int threads,")
+        arguments = arguments.removeprefix("int thread, int threads,")
     if summed:
         arguments += _PARTIAL
     parts = [" ".join(part.split()) for part in arguments.split(",") if part.strip()]
@@ -217,7 +217,6 @@ _CHUNK_ADDED_UP = """extern "C" __global__ void __launch_bounds__(CHUNK) launch_
     BARRIER();
     if (threadIdx.x == 0) {{
         float sum = 0.0f;
-        TOGETHER(32)
         for (int k = 0; k < CHUNK; ++k) sum += given[k];
         partial[blockIdx.x] = sum;
     }}
@@ -225,7 +224,7 @@ _CHUNK_ADDED_UP = """extern "C" __global__ void __launch_bounds__(CHUNK) launch_
 """
 _ALL_THREADS = """extern "C" __global__ void __launch_bounds__({most}) launch_{name}(int elements{declared})
 {{
-    {name}(threadIdx.x, blockDim.x{passed});
+    {name}(blockIdx.x, threadIdx.x, blockDim.x{passed});
 }}
 """
 
@@ -270,8 +269,8 @@ _RANGE_ADDED_UP = """static void range_{name}(int first, int last, const Slot *s
     }}
 }}
 """
-_ONE_THREAD = """static void range_{name}(int, int, const Slot *slot)
+_ONE_THREAD = """static void range_{name}(int first, int last, const Slot *slot)
 {{
-    {name}(0, 1{passed});
+    for (int element = first; element < last; ++element) {name}(element, 0, 1{passed});
 }}
 """

@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How much an iteration changes, by cloth (solvers/change.py), in two stages of fixed chunks that end where a cloth does.
+// How much an iteration changes, by cloth (solvers/change.py), in two stages of chunks that end where a cloth does.
 #pragma once
-#include "vector.h"
+#include "chunked.h"
 
 // (largest |Δx|², Σ|Δx|², Σ|displacement − coast|²) of the vertices first[element] to first[element + 1].
-KERNEL void change_partial(int element, const int *first OF(count + 1), const vec *increment OF(cloth),
-                           const vec *displacement OF(cloth), const vec *coast OF(cloth), vec *partial OF(count))
+BLOCK_KERNEL void change_partial(int chunk, int thread, int threads, const int *first OF(count + 1),
+                                 const vec *increment OF(cloth), const vec *displacement OF(cloth),
+                                 const vec *coast OF(cloth), vec *partial OF(count))
 {
-    float largest = 0.0f, sum = 0.0f, gained = 0.0f;
-    TOGETHER(8)
-    for (int v = first[element]; v < first[element + 1]; ++v) {
-        float square = dot(increment[v], increment[v]);
-        vec gain = displacement[v] - coast[v];
-        largest = maximum(largest, square);
-        sum += square;
-        gained += dot(gain, gain);
+    SHARED float square[CHUNK], gain[CHUNK];
+    int vertices = first[chunk + 1] - first[chunk];
+    for (int k = thread; k < vertices; k += threads) {
+        int v = first[chunk] + k;
+        vec gained = displacement[v] - coast[v];
+        square[k] = dot(increment[v], increment[v]);
+        gain[k] = dot(gained, gained);
     }
-    partial[element] = make_vec(largest, sum, gained);
+    BARRIER();
+    if (thread > 0) return;
+    float largest = 0.0f, sum = 0.0f, gained = 0.0f;
+    for (int k = 0; k < vertices; ++k) {
+        largest = maximum(largest, square[k]);
+        sum += square[k];
+        gained += gain[k];
+    }
+    partial[chunk] = make_vec(largest, sum, gained);
 }
 
 // (largest, root mean square, root mean square of what the displacement gained) of a cloth with chunks start[cloth] to
@@ -24,12 +32,12 @@ KERNEL void change_partial(int element, const int *first OF(count + 1), const ve
 KERNEL void change_total(int cloth, const int *start OF(count + 1), const int *vertices OF(count),
                          const vec *partial OF(chunks), vec *size OF(count))
 {
+    const int many = AT_ONCE(16);
+    vec nothing = make_vec(0.0f, 0.0f, 0.0f), read[many];
     float largest = 0.0f, sum = 0.0f, gained = 0.0f;
-    TOGETHER(16)
-    for (int k = start[cloth]; k < start[cloth + 1]; ++k) {
-        largest = maximum(largest, partial[k].x);
-        sum += partial[k].y;
-        gained += partial[k].z;
+    for (int first = start[cloth], last = start[cloth + 1]; first < last; first += many) {
+        for (int k = 0; k < many; ++k) read[k] = first + k < last ? partial[first + k] : nothing;
+        for (int k = 0; k < many; ++k) largest = maximum(largest, read[k].x), sum += read[k].y, gained += read[k].z;
     }
     float count = (float)vertices[cloth];
     size[cloth] = make_vec(sqrtf(largest), sqrtf(sum / count), sqrtf(gained / count));

@@ -8,9 +8,12 @@ const int CHUNK = 256;  // numbers per partial sum
 
 FUNCTION float total(const float *partial, int chunks)
 {
-    float sum = 0.0f;
-    TOGETHER(32)
-    for (int k = 0; k < chunks; ++k) sum += partial[k];
+    const int many = AT_ONCE(32);
+    float sum = 0.0f, read[many];
+    for (int first = 0; first < chunks; first += many) {
+        for (int k = 0; k < many; ++k) read[k] = first + k < chunks ? partial[first + k] : 0.0f;
+        for (int k = 0; k < many; ++k) sum += read[k];
+    }
     return sum;
 }
 

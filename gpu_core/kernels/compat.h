@@ -7,14 +7,14 @@
 #define OF(length)
 
 #ifdef __CUDACC_RTC__
-// Before a loop: what so many rounds of it read is on its way before the first is done with. A thread that reads one number after
-// the other waits half a µs for each.
-#define TOGETHER(rounds) PRAGMA(unroll rounds)
-#define PRAGMA(text) _Pragma(#text)
+// How much of a list a thread reads before it makes use of the first of it. One that reads one number after the other waits half
+// a µs for each. The rest of an unrolled loop is such a thread, so what is beyond the list's end is read as nothing.
+#define AT_ONCE(many) many
 #define FUNCTION __device__ __forceinline__
 #define KERNEL __device__ __forceinline__
 // Of a kernel that one block of threads does together: all of them have come this far.
 #define BARRIER() __syncthreads()
+#define SHARED __shared__
 // Of integers: the order of the updates does not change the result, so this stays deterministic.
 #define ATOMIC_MINIMUM(address, value) atomicMin(address, value)
 #define ATOMIC_MAXIMUM(address, value) atomicMax(address, value)
@@ -25,8 +25,9 @@ FUNCTION int lowest_bit(int bits) { return __ffs(bits) - 1; }
 #else
 #include <math.h>
 #include <string.h>
-#define TOGETHER(rounds)
+#define AT_ONCE(many) 1
 #define BARRIER()
+#define SHARED
 // Always: what g++ inlines is otherwise decided by how much there is in all, and a line elsewhere costs a kernel a third.
 #define FUNCTION static inline __attribute__((always_inline))
 #define KERNEL static inline

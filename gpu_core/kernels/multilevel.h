@@ -60,9 +60,14 @@ KERNEL void aggregate_inverse(int a, const float *weight OF(count), const int *l
     vec zero = make_vec(0.0f, 0.0f, 0.0f);
     block b = {{zero, zero, zero}};
     add_identity(&b, weight[a]);
-    TOGETHER(8)
-    for (int k = leaving_start[a]; k < leaving_start[a + 1]; ++k)
-        for (int axis = 0; axis < 3; ++axis) b.row[axis] = b.row[axis] - columns[3 * leaving[k] + axis];
+    const int many = AT_ONCE(8);
+    for (int first = leaving_start[a], last = leaving_start[a + 1]; first < last; first += many) {
+        vec read[3 * many];
+        for (int k = 0; k < many; ++k)
+            for (int axis = 0; axis < 3; ++axis)
+                read[3 * k + axis] = first + k < last ? columns[3 * leaving[first + k] + axis] : zero;
+        for (int k = 0; k < 3 * many; ++k) b.row[k % 3] = b.row[k % 3] - read[k];
+    }
     vec six[2];
     store_symmetric(six, b);
     invert_symmetric(six[0] + contact[2 * a], six[1] + contact[2 * a + 1], inverse + 2 * a);
@@ -72,8 +77,12 @@ KERNEL void aggregate_inverse(int a, const float *weight OF(count), const int *l
 FUNCTION void restricted(int a, const int *part_start, const int *part, const vec *below, const vec *inverse, vec *sum,
                          vec *correction)
 {
-    vec total = make_vec(0.0f, 0.0f, 0.0f);
-    for (int k = part_start[a]; k < part_start[a + 1]; ++k) total = total + below[part[k]];
+    const int many = AT_ONCE(8);
+    vec zero = make_vec(0.0f, 0.0f, 0.0f), total = zero, read[many];
+    for (int first = part_start[a], last = part_start[a + 1]; first < last; first += many) {
+        for (int k = 0; k < many; ++k) read[k] = first + k < last ? below[part[first + k]] : zero;
+        for (int k = 0; k < many; ++k) total = total + read[k];
+    }
     sum[a] = total;
     correction[a] = symmetric_times(inverse + 2 * a, total);
 }
@@ -88,7 +97,7 @@ KERNEL void aggregate_restrict(int element, int first, const int *part_start OF(
 }
 
 // That of coarser levels, one after the other: aggregates first[level] to first[level + 1], too few to be worth a launch each.
-BLOCK_KERNEL void coarser_restrict(int thread, int threads, const int *first OF(levels + 1), int levels,
+BLOCK_KERNEL void coarser_restrict(int, int thread, int threads, const int *first OF(levels + 1), int levels,
                                    const int *part_start OF(aggregates + 1), const int *part OF(parts),
                                    const vec *inverse OF(2 * aggregates), vec *sum OF(aggregates),
                                    vec *correction OF(aggregates))

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..backend import Backend, launch
+from ..backend.signatures import CHUNK
 from .parameters import ConvergenceCriteria
 from .solver import DivergenceError
 
-CHUNK = 256  #: vertices per partial sum
 FAR = 1e6  #: m; an increment this large, or not a number, means that the step has diverged
 
 

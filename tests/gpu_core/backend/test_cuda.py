@@ -87,12 +87,11 @@ def test_the_same_bake_gives_the_same_bits_twice_on_one_card(cuda, baked):
     assert np.array_equal(bake(cuda)[0], baked[0])
 
 
-@pytest.mark.parametrize("tool", ["memcheck", "initcheck"])
+@pytest.mark.parametrize("tool", ["memcheck", "initcheck", "racecheck"])
 def test_the_compute_sanitizer_finds_nothing(cuda, tool):
     """A small drape into contact. The tool is part of NVIDIA's CUDA toolkit; memcheck takes minutes.
 
-    Without CuPy's pool, whose blocks hide what goes beyond an array's end. Kernels use no shared memory: racecheck
-    would see nothing.
+    Without CuPy's pool, whose blocks hide what goes beyond an array's end. racecheck: of the memory that a block shares.
     """
     sanitizer = shutil.which("compute-sanitizer")
     if sanitizer is None:

@@ -10,6 +10,7 @@ come as far or ended. What the translator does not know, such as an atomic on fl
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 
 HEAD = r"""
 #include <math.h>
@@ -178,12 +179,23 @@ def translate(ptx: str) -> tuple[str, dict[str, list[str]]]:
         parameters = re.findall(r"\.param \.(\w+) (\w+)", head)
         places = {parameter: k for k, (_, parameter) in enumerate(parameters)}
         statements = (_statement(line.strip(), places) for line in re.sub(r"//.*", "", body).splitlines())
-        declared, done = [], []
+        declared, done = [_of_block(body)], []
         for statement in filter(None, statements):
             (declared if statement.startswith("/*r*/") else done).append(statement)
         text.append(ENTRY.format(name=name, body="\n".join([*declared, *_waiting(declared, done)])))
         entries[name] = [kind for kind, _ in parameters]
     return "".join(text), entries
+
+
+def _of_block(body: str) -> str:
+    """The places of the arrays that the threads of a block share, one after the other."""
+    found = re.findall(r"\.shared \.align \d+ \.b8\s+(\w+)\[(\d+)\];", body)
+    ends = accumulate(-(-int(size) // 16) * 16 for _, size in found)
+    return (
+        "enum { none"
+        + "".join(f", {name} = {end - int(size)}" for (name, size), end in zip(found, ends, strict=True))
+        + " };"
+    )
 
 
 def _waiting(declared: list[str], done: list[str]) -> list[str]:
@@ -207,15 +219,13 @@ def _waiting(declared: list[str], done: list[str]) -> list[str]:
 
 def _statement(line: str, places: dict[str, int]) -> str:
     """places: of the entry's parameters by name."""
-    if not line or line.startswith(".pragma"):
+    if not line or line.startswith((".pragma", ".shared")):
         return ""
     if match := re.fullmatch(r"\.reg \.(\w+)\s+%(\w+)(?:<(\d+)>)?;", line):
         names = [f"{match[2]}{k}" for k in range(int(match[3]))] if match[3] else [match[2]]
         return f"/*r*/ {TYPES[match[1]]} " + ", ".join(f"{name} = 0" for name in names) + ";"
     if match := re.fullmatch(r"\.local \.align (\d+) \.b8\s+(\w+)\[(\d+)\];", line):
         return f"/*r*/ alignas({match[1]}) uint8_t {match[2]}[{match[3]}];"
-    if match := re.fullmatch(r"\.shared \.align \d+ \.b8\s+(\w+)\[\d+\];", line):
-        return f"/*r*/ enum {{ {match[1]} }};"  # its address, 0: a kernel has one such array
     if line.endswith(":"):
         return line.replace("$", "") + ";"
     match = re.fullmatch(r"(?:@(!?)%(\w+)\s+)?([\w.]+)(?:\s+(.*?))?;", line)
