@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from taffeta.benchmarks.speed import floor, kernels, page, results, scaling, table1
+from taffeta.benchmarks.speed import floor, iteration, kernels, page, results, scaling, table1
 from taffeta.benchmarks.speed.clock import NAMES, STAGES, Clock, watched
 from taffeta.benchmarks.speed.scenes import SCENES, built
 from taffeta.benchmarks.speed.traffic import CountingBackend
@@ -86,6 +86,15 @@ def test_every_kernel_of_a_frame_is_timed_and_the_backend_is_itself_again():
     assert times.elements == turn.elements == len(built("drape", VERTICES, 4).cloths[0].positions)
     assert turn.launches > times.launches > 0.0  # once more, at the start of a solve
     assert not {"sequence", "run"} & set(vars(backend))
+
+
+def test_an_iteration_and_each_of_its_kernels_is_timed():
+    whole, *parts = iteration.iteration(CpuBackend(threads=1), VERTICES, 4)
+    assert whole.kernel == iteration.WHOLE
+    assert whole.launches == sum(part.launches for part in parts)
+    assert {"curvature_times", "precondition", "step_length"} <= {part.kernel for part in parts}
+    assert 0.0 < parts[-1].microseconds <= parts[0].microseconds
+    assert whole.microseconds > 0.0
 
 
 def test_the_floor_of_a_step_is_that_of_its_parts():

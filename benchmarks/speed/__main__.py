@@ -6,6 +6,7 @@
 table     Table 1's columns for --scene (default: all) at --vertices, frames --first to --frames
 floor     bytes, operations and time of an iteration and of a contact pass, at --vertices (default: 40 000, 340 000)
 kernels   time of each kernel in the drape's last frame, at --vertices (default: 40 000)
+iteration a conjugate-gradient iteration in that frame, and each of its kernels, at --vertices (default: 40 000)
 scaling   a step of the drape and its memory at 2500 to 640 000 vertices (or --vertices ...)
 threads   the same frames at 40 000 vertices (or --vertices ...) on 1, 2, 4, … and all threads of the CPU
 million   a million vertices in 16 GiB of address space
@@ -28,7 +29,7 @@ from typing import Any
 
 from ...gpu_core.backend import Backend, BackendError, select
 from ...gpu_core.simulator import SolverError
-from . import floor, host, kernels, machine, page, results, scaling, setup, table1
+from . import floor, host, iteration, kernels, machine, page, results, scaling, setup, table1
 from .scenes import SCENES, built
 
 Rows = list[dict[str, Any]]
@@ -66,6 +67,15 @@ def _kernels(options: argparse.Namespace, backend: Backend) -> Rows:
         rows += [asdict(kernel) for kernel in kernels.kernels(backend, vertices, options.frames)]
     for row in rows:
         print(" | ".join(kernels.cells(row)), flush=True)
+    return rows
+
+
+def _iteration(options: argparse.Namespace, backend: Backend) -> Rows:
+    rows = []
+    for vertices in options.vertices or [40_000]:
+        rows += [asdict(part) for part in iteration.iteration(backend, vertices, options.frames)]
+    for row in rows:
+        print(" | ".join(iteration.cells(row)), flush=True)
     return rows
 
 
@@ -133,6 +143,7 @@ PARTS: dict[str, tuple[Callable[[argparse.Namespace, Backend], Rows], tuple[str,
     "table": (_table, ("scene", "preset", "vertices")),
     "floor": (_floor, ("vertices", "part")),
     "kernels": (_kernels, ("vertices", "kernel")),
+    "iteration": (_iteration, ("vertices", "kernel")),
     "scaling": (_scaling, ("vertices",)),
     "threads": (_threads, ("vertices", "threads")),
     "million": (_million, ("vertices",)),

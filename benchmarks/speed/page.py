@@ -181,6 +181,14 @@ def _kernels(rows: Sequence[Row]) -> str:
     return "\n".join(parts)
 
 
+def _iteration(rows: Sequence[Row]) -> str:
+    """A column a size."""
+    sizes, names = sorted({row["vertices"] for row in rows}), dict.fromkeys(row["kernel"] for row in rows)
+    taken = {(row["kernel"], row["vertices"]): f"{row['microseconds']:.1f}" for row in rows}
+    lines = [[name, *(taken.get((name, size), "") for size in sizes)] for name in names]
+    return markdown(("µs", *(f"{size} vertices" for size in sizes)), lines)
+
+
 def _host(rows: Sequence[Row]) -> str:
     head = ("stage", "array operations", "launches", "graph launches", "graphs built", "waits", "uploads", "copies")
     return markdown(head, [host.cells(row) for row in rows])
@@ -241,6 +249,7 @@ TABLES: Tables = {
     "modes": _modes,
     "start": _start,
     "kernels": _kernels,
+    "iteration": _iteration,
     "host": _host,
     "newton": _newton,
 }

@@ -33,11 +33,14 @@ KERNEL void change_total(int cloth, const int *start OF(count + 1), const int *v
                          const vec *partial OF(chunks), vec *size OF(count))
 {
     const int many = AT_ONCE(16);
-    vec nothing = make_vec(0.0f, 0.0f, 0.0f), read[many];
+    vec read[many];
     float largest = 0.0f, sum = 0.0f, gained = 0.0f;
     for (int first = start[cloth], last = start[cloth + 1]; first < last; first += many) {
-        for (int k = 0; k < many; ++k) read[k] = first + k < last ? partial[first + k] : nothing;
-        for (int k = 0; k < many; ++k) largest = maximum(largest, read[k].x), sum += read[k].y, gained += read[k].z;
+        for (int k = 0; k < many; ++k) read[k] = partial[first + k < last ? first + k : first];
+        for (int k = 0; k < many; ++k) {
+            vec own = first + k < last ? read[k] : make_vec(0.0f, 0.0f, 0.0f);
+            largest = maximum(largest, own.x), sum += own.y, gained += own.z;
+        }
     }
     float count = (float)vertices[cloth];
     size[cloth] = make_vec(sqrtf(largest), sqrtf(sum / count), sqrtf(gained / count));

@@ -11,8 +11,8 @@ FUNCTION float total(const float *partial, int chunks)
     const int many = AT_ONCE(32);
     float sum = 0.0f, read[many];
     for (int first = 0; first < chunks; first += many) {
-        for (int k = 0; k < many; ++k) read[k] = first + k < chunks ? partial[first + k] : 0.0f;
-        for (int k = 0; k < many; ++k) sum += read[k];
+        for (int k = 0; k < many; ++k) read[k] = partial[first + k < chunks ? first + k : first];
+        for (int k = 0; k < many; ++k) sum += first + k < chunks ? read[k] : 0.0f;
     }
     return sum;
 }

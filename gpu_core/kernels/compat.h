@@ -8,7 +8,7 @@
 
 #ifdef __CUDACC_RTC__
 // How much of a list a thread reads before it makes use of the first of it. One that reads one number after the other waits half
-// a µs for each. The rest of an unrolled loop is such a thread, so what is beyond the list's end is read as nothing.
+// a µs for each, and so does one that looks before each whether there is one: beyond the list's end, the first is read again.
 #define AT_ONCE(many) many
 #define FUNCTION __device__ __forceinline__
 #define KERNEL __device__ __forceinline__

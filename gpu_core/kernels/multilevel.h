@@ -63,10 +63,8 @@ KERNEL void aggregate_inverse(int a, const float *weight OF(count), const int *l
     const int many = AT_ONCE(8);
     for (int first = leaving_start[a], last = leaving_start[a + 1]; first < last; first += many) {
         vec read[3 * many];
-        for (int k = 0; k < many; ++k)
-            for (int axis = 0; axis < 3; ++axis)
-                read[3 * k + axis] = first + k < last ? columns[3 * leaving[first + k] + axis] : zero;
-        for (int k = 0; k < 3 * many; ++k) b.row[k % 3] = b.row[k % 3] - read[k];
+        for (int k = 0; k < 3 * many; ++k) read[k] = columns[3 * leaving[first + k / 3 < last ? first + k / 3 : first] + k % 3];
+        for (int k = 0; k < 3 * many; ++k) b.row[k % 3] = b.row[k % 3] - (first + k / 3 < last ? read[k] : zero);
     }
     vec six[2];
     store_symmetric(six, b);
@@ -80,8 +78,8 @@ FUNCTION void restricted(int a, const int *part_start, const int *part, const ve
     const int many = AT_ONCE(8);
     vec zero = make_vec(0.0f, 0.0f, 0.0f), total = zero, read[many];
     for (int first = part_start[a], last = part_start[a + 1]; first < last; first += many) {
-        for (int k = 0; k < many; ++k) read[k] = first + k < last ? below[part[first + k]] : zero;
-        for (int k = 0; k < many; ++k) total = total + read[k];
+        for (int k = 0; k < many; ++k) read[k] = below[part[first + k < last ? first + k : first]];
+        for (int k = 0; k < many; ++k) total = total + (first + k < last ? read[k] : zero);
     }
     sum[a] = total;
     correction[a] = symmetric_times(inverse + 2 * a, total);

@@ -91,7 +91,8 @@ def test_the_same_bake_gives_the_same_bits_twice_on_one_card(cuda, baked):
 def test_the_compute_sanitizer_finds_nothing(cuda, tool):
     """A small drape into contact. The tool is part of NVIDIA's CUDA toolkit; memcheck takes minutes.
 
-    Without CuPy's pool, whose blocks hide what goes beyond an array's end. racecheck: of the memory that a block shares.
+    Without CuPy's pool, whose blocks hide what goes beyond an array's end. racecheck: of what the threads of a block
+    share.
     """
     sanitizer = shutil.which("compute-sanitizer")
     if sanitizer is None:
