@@ -52,7 +52,7 @@ WHOLE_BLOCK = 1024  #: threads of a BLOCK_KERNEL on a card
 _KERNEL = re.compile(
     r"^(BLOCK_)?KERNEL (void|float) (\w+)\(int ?\w*,?\s*((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)\n", re.MULTILINE
 )
-_PARTIAL = ", float *partial OF((count + 255) / 256)"
+_PARTIAL = f", float *partial OF((count + {CHUNK - 1}) / {CHUNK})"
 _INCLUDE = re.compile(r'#include "(\w+\.h)"')
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _ELEMENT_TYPES = {"float": np.dtype(np.float32), "int": np.dtype(np.int32), "vec": np.dtype(np.float32)}

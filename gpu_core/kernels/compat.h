@@ -12,7 +12,7 @@
 #define AT_ONCE(many) many
 #define FUNCTION __device__ __forceinline__
 #define KERNEL __device__ __forceinline__
-// Of a kernel that one block of threads does together: all of them have come this far.
+// Of a BLOCK_KERNEL (backend/signatures.py): all its threads have come this far; an array that they have in common.
 #define BARRIER() __syncthreads()
 #define SHARED __shared__
 // Of integers: the order of the updates does not change the result, so this stays deterministic.
