@@ -18,12 +18,11 @@ typedef void (*Range)(int first, int last, const Slot *slot);
 struct Launch {
     Range range;
     const Slot *slot;
-    int count;
+    int count, whole;
 };
 struct Record {
     char kernel[64];
-    int count, arguments;
-    long long unused;
+    int count, arguments, whole, unused;
 };
 struct Argument {
     long long bytes;  // of an array, or 0: then `number` holds the bits of an int or a float
@@ -69,7 +68,7 @@ int main(int count, char **argument)
             else slot[k].integer = given[k].number;
             place += given[k].bytes;
         }
-        Launch launch = {find(record->kernel), slot, record->count};
+        Launch launch = {find(record->kernel), slot, record->count, record->whole};
         if (!launch.range) return fail(record->kernel);
         run(pool, &launch, 1);
     }

@@ -188,5 +188,6 @@ def record(kernel: str, count: int, arguments: list[Any]) -> bytes:
         else:
             bits = np.asarray(argument, parameter.dtype).tobytes()
             entries.append(struct.pack("<q4si", 0, bits, 0))
-    head = struct.pack("<64siiq", kernel.encode(), count, len(entries), 0)
+    whole = CHUNK if signatures()[kernel].summed else 1
+    head = struct.pack("<64siiii", kernel.encode(), count, len(entries), whole, 0)
     return head + b"".join(entries) + b"".join(arrays)
