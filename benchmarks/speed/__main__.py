@@ -23,7 +23,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -33,6 +33,7 @@ from . import floor, host, iteration, kernels, machine, page, results, scaling, 
 from .scenes import SCENES, built
 
 Rows = list[dict[str, Any]]
+Measure = Callable[[argparse.Namespace, Backend], Rows]
 
 MILLION, LIMIT = 1_000_000, 16.0  #: vertices, GiB
 
@@ -61,22 +62,20 @@ def _floor(options: argparse.Namespace, backend: Backend) -> Rows:
     return rows
 
 
-def _kernels(options: argparse.Namespace, backend: Backend) -> Rows:
-    rows = []
-    for vertices in options.vertices or [40_000]:
-        rows += [asdict(kernel) for kernel in kernels.kernels(backend, vertices, options.frames)]
-    for row in rows:
-        print(" | ".join(kernels.cells(row)), flush=True)
-    return rows
+def _of_sizes(
+    measure: Callable[[Backend, int, int], Sequence[Any]], cells: Callable[[dict[str, Any]], list[str]]
+) -> Measure:
+    """What is measured at a size in the last frame, and how a row of it is printed."""
 
+    def rows_of(options: argparse.Namespace, backend: Backend) -> Rows:
+        rows = []
+        for vertices in options.vertices or [40_000]:
+            rows += [asdict(part) for part in measure(backend, vertices, options.frames)]
+        for row in rows:
+            print(" | ".join(cells(row)), flush=True)
+        return rows
 
-def _iteration(options: argparse.Namespace, backend: Backend) -> Rows:
-    rows = []
-    for vertices in options.vertices or [40_000]:
-        rows += [asdict(part) for part in iteration.iteration(backend, vertices, options.frames)]
-    for row in rows:
-        print(" | ".join(iteration.cells(row)), flush=True)
-    return rows
+    return rows_of
 
 
 def _scaling(options: argparse.Namespace, backend: Backend) -> Rows:
@@ -139,11 +138,11 @@ def _host(options: argparse.Namespace, backend: Backend) -> Rows:
 
 
 #: Part to (function, which values of a row name it).
-PARTS: dict[str, tuple[Callable[[argparse.Namespace, Backend], Rows], tuple[str, ...]]] = {
+PARTS: dict[str, tuple[Measure, tuple[str, ...]]] = {
     "table": (_table, ("scene", "preset", "vertices")),
     "floor": (_floor, ("vertices", "part")),
-    "kernels": (_kernels, ("vertices", "kernel")),
-    "iteration": (_iteration, ("vertices", "kernel")),
+    "kernels": (_of_sizes(kernels.kernels, kernels.cells), ("vertices", "kernel")),
+    "iteration": (_of_sizes(iteration.iteration, iteration.cells), ("vertices", "kernel")),
     "scaling": (_scaling, ("vertices",)),
     "threads": (_threads, ("vertices", "threads")),
     "million": (_million, ("vertices",)),

@@ -68,4 +68,5 @@ def _microseconds(backend: Backend, launches: Sequence[Launch], wait: Callable[[
 
 
 def cells(row: dict[str, Any]) -> list[str]:
+    """A row as it is printed."""
     return [row["kernel"], f"{row['vertices']} vertices", f"{row['launches']} ×", f"{row['microseconds']:.1f} µs"]

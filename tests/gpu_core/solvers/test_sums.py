@@ -10,6 +10,7 @@ from taffeta.gpu_core.backend import launch
 from taffeta.gpu_core.backend.cpu import CpuBackend
 from taffeta.gpu_core.backend.signatures import CHUNK
 from taffeta.gpu_core.solvers.sums import DotProduct
+from taffeta.tests.gpu_core.chunk_sums import chunk_sums
 
 
 def energy(backend: CpuBackend, way: np.ndarray) -> np.float32:
@@ -36,3 +37,13 @@ def test_every_vertex_counts_once(threads, count):
 def test_the_bits_do_not_depend_on_the_threads():
     way = np.pad(np.random.default_rng(1).random((CHUNK**2 + 1000, 3), np.float32), ((0, 0), (0, 1)))
     assert len({energy(backend, way) for backend in map(CpuBackend, (1, 2, 7))}) == 1
+
+
+@pytest.mark.parametrize("threads", [1, 7])
+def test_a_launch_adds_a_chunk_up_from_its_first_number_to_its_last(threads):
+    way = np.pad(np.random.default_rng(2).normal(size=(3 * CHUNK + 5, 3)).astype(np.float32), ((0, 0), (0, 1)))
+    partial, nothing, held = np.zeros(4, np.float32), np.zeros_like(way), np.zeros(len(way), np.int32)
+    CpuBackend(threads).launch(
+        "free_way", len(way), before=nothing, reached=way, held=held, way=way.copy(), partial=partial
+    )
+    assert np.array_equal(partial, chunk_sums(way, way))
