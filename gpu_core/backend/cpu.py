@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 import weakref
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -114,19 +116,20 @@ class CpuBackend:
 
 def _slots(item: Launch) -> Any:
     signature, arguments = checked(item)
-    slots = (_Slot * max(1, len(arguments)))()
-    for slot, parameter, argument in zip(slots, signature.parameters, arguments, strict=False):
-        if parameter.pointer:
-            slot.pointer = _address(argument)
-        elif parameter.base == "float":
-            slot.real = float(argument)
-        else:
-            slot.integer = int(argument)
-    return slots
+    values = [_address(a) if p.pointer else a for p, a in zip(signature.parameters, arguments, strict=True)]
+    return (_Slot * max(1, len(values))).from_buffer_copy(_packing(item.kernel).pack(*values))
+
+
+@cache
+def _packing(kernel: str) -> struct.Struct:
+    """Of a launch's arguments, each in its slot."""
+    form = ["P" if p.pointer else "f4x" if p.base == "float" else "i4x" for p in signatures()[kernel].parameters]
+    return struct.Struct("".join(form) or "8x")
 
 
 def _address(array: npt.NDArray[Any]) -> int:
-    """`array.ctypes.data` in half of its time: a step asks for a thousand of them."""
-    if array.size and array.flags.writeable:
-        return ctypes.addressof(ctypes.c_char.from_buffer(array.data))
-    return int(array.ctypes.data)
+    """`array.ctypes.data` in a fifth of its time: a step asks for hundreds of them."""
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
+    except (ValueError, TypeError):  # nothing in it, or not to be written to
+        return int(array.ctypes.data)

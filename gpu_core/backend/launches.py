@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .glance import fits
 from .signatures import Parameter, Signature, signatures
 
 
@@ -31,6 +32,21 @@ def checked(item: Launch) -> tuple[Signature, list[Any]]:
     shorter than that, or two that must be equally long are not.
     """
     signature, arguments = signatures()[item.kernel], item.arguments
+    if not _fits(item):
+        _examine(item, signature)
+    return signature, [arguments[parameter.name] for parameter in signature.parameters]
+
+
+def _fits(item: Launch) -> bool:
+    try:
+        return fits(item.kernel)(item.elements, **item.arguments)
+    except (TypeError, ValueError, AttributeError, ZeroDivisionError):
+        return False
+
+
+def _examine(item: Launch, signature: Signature) -> None:
+    """One argument after the other; raises as `checked` does."""
+    arguments = item.arguments
     if arguments.keys() != signature.names:
         missing, unknown = signature.names - arguments.keys(), arguments.keys() - signature.names
         raise TypeError(f"{item.kernel}: missing {sorted(missing)}, unknown {sorted(unknown)}")
@@ -55,7 +71,6 @@ def checked(item: Launch) -> tuple[Signature, list[Any]]:
                     f"{item.kernel}: {parameter.name} has {size} elements for {length.text}, but {witness} says that "
                     f"{length.symbol} is {expected}"
                 )
-    return signature, [arguments[parameter.name] for parameter in signature.parameters]
 
 
 def _number(kernel: str, parameter: Parameter, value: Any) -> Any:
