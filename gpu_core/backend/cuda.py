@@ -227,8 +227,7 @@ def _shape(signature: Signature, elements: int) -> tuple[tuple[int], tuple[int]]
 
 def _passed(item: Launch) -> tuple[Signature, list[Any]]:
     """The kernel's signature, and the arguments as a launch takes them: numbers of the kernel's types."""
-    signature, arguments = checked(item)
-    kinds = {"float": np.float32, "int": np.int32}
-    return signature, [
-        a if p.pointer else kinds[p.base](a) for p, a in zip(signature.parameters, arguments, strict=True)
-    ]
+    signature, passed = checked(item)
+    for k, kind in signature.number_kinds:
+        passed[k] = kind(passed[k])
+    return signature, passed

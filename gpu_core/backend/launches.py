@@ -34,7 +34,7 @@ def checked(item: Launch) -> tuple[Signature, list[Any]]:
     signature, arguments = signatures()[item.kernel], item.arguments
     if not _fits(item):
         _examine(item, signature)
-    return signature, [arguments[parameter.name] for parameter in signature.parameters]
+    return signature, [arguments[name] for name in signature.order]
 
 
 def _fits(item: Launch) -> bool:

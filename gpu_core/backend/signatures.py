@@ -98,10 +98,20 @@ class Signature:
         return frozenset(parameter.name for parameter in self.parameters)
 
     @cached_property
+    def order(self) -> tuple[str, ...]:
+        """The names in the order in which a launch takes them."""
+        return tuple(parameter.name for parameter in self.parameters)
+
+    @cached_property
+    def number_kinds(self) -> tuple[tuple[int, type[np.number[Any]]], ...]:
+        """(where in that order, as what a launch takes it) of each number."""
+        kinds: dict[str, type[np.number[Any]]] = {"float": np.float32, "int": np.int32}
+        return tuple((k, kinds[p.base]) for k, p in enumerate(self.parameters) if not p.pointer)
+
+    @cached_property
     def passed(self) -> tuple[str, ...]:
         """What the kernel's own function has, besides its element."""
-        names = tuple(parameter.name for parameter in self.parameters)
-        return names[:-1] if self.summed else names
+        return self.order[:-1] if self.summed else self.order
 
     @cached_property
     def arrays(self) -> tuple[Parameter, ...]:

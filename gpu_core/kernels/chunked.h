@@ -17,6 +17,17 @@ FUNCTION float total(const float *partial, int chunks)
     return sum;
 }
 
+// The same, read by a whole block, of which thread 0 has it. chunks: CHUNK at most.
+FUNCTION float total_read_together(int thread, int threads, const float *partial, int chunks)
+{
+    SHARED float read[CHUNK];
+    for (int k = thread; k < chunks; k += threads) read[k] = partial[k];
+    BARRIER();
+    float sum = 0.0f;
+    for (int k = 0; k < chunks && thread == 0; ++k) sum += read[k];
+    return sum;
+}
+
 // Numbers that are there already.
 KERNEL float each_number(int i, const float *number OF(count))
 {

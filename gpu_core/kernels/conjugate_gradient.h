@@ -46,17 +46,21 @@ KERNEL void gradient_check(int element, int *accepted OF(count), float *scalar O
     accepted[element] = scalar[element + 4] == 1.0f && scalar[element + 5] <= scalar[element + 7];
 }
 
-KERNEL void step_length(int element, const float *partial OF(chunks), int chunks, float *scalar OF(count + 8))
+BLOCK_KERNEL void step_length(int element, int thread, int threads, const float *partial OF(chunks), int chunks,
+                              float *scalar OF(count + 8))
 {
-    float curvature = total(partial, chunks);
+    float curvature = total_read_together(thread, threads, partial, chunks);
+    if (thread > 0) return;
     bool goes = scalar[element + 4] == 0.0f && scalar[element] > NOTHING && curvature > NOTHING;
     scalar[element + 1] = goes ? scalar[element] / curvature : 0.0f;
     scalar[element + 8] += scalar[element + 1] * scalar[element];
 }
 
-KERNEL void direction_weight(int element, const float *partial OF(chunks), int chunks, float *scalar OF(count + 2))
+BLOCK_KERNEL void direction_weight(int element, int thread, int threads, const float *partial OF(chunks), int chunks,
+                                   float *scalar OF(count + 2))
 {
-    float energy = total(partial, chunks);
+    float energy = total_read_together(thread, threads, partial, chunks);
+    if (thread > 0) return;
     scalar[element + 2] = scalar[element] > NOTHING ? energy / scalar[element] : 0.0f;
     scalar[element] = energy;
 }

@@ -51,8 +51,9 @@ def counted_edges(triangles: IntArray) -> tuple[IntArray, npt.NDArray[np.int64]]
 
 def edge_lengths(positions: npt.NDArray[np.floating], edges: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
     """(E,) of edges (E, 2) at positions (N, 3)."""
-    ends = np.asarray(positions, np.float64)[edges]
-    return np.asarray(np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1))
+    first, last = edges.T
+    x, y, z = (axis[last] - axis[first] for axis in np.ascontiguousarray(np.asarray(positions, np.float64).T))
+    return np.asarray(np.sqrt(x * x + y * y + z * z))
 
 
 def vertex_ring(triangles: IntArray, vertices: int) -> Incidence:

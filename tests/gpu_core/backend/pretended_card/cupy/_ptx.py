@@ -174,12 +174,12 @@ def translate(ptx: str) -> tuple[str, dict[str, list[str]]]:
     """C++ with a function run_NAME an entry, and the types of each entry's parameters by its name."""
     numbers = re.findall(r"^\.global \.align \d+ \.f32 (\w+) = 0f(\w+);", ptx, re.MULTILINE)
     text = [HEAD, *(f"static const uint32_t {name} = 0x{value}u;\n" for name, value in numbers)]
-    entries = {}
+    shared, entries = re.findall(r"\.shared \.align \d+ \.b8\s+(\w+)\[(\d+)\];", ptx), {}
     for name, head, body in re.findall(ENTRIES, ptx, re.DOTALL):
         parameters = re.findall(r"\.param \.(\w+) (\w+)", head)
         places = {parameter: k for k, (_, parameter) in enumerate(parameters)}
         statements = (_statement(line.strip(), places) for line in re.sub(r"//.*", "", body).splitlines())
-        declared, done = [_of_block(body)], []
+        declared, done = [_of_block(body, shared)], []
         for statement in filter(None, statements):
             (declared if statement.startswith("/*r*/") else done).append(statement)
         text.append(ENTRY.format(name=name, body="\n".join([*declared, *_waiting(declared, done)])))
@@ -187,9 +187,11 @@ def translate(ptx: str) -> tuple[str, dict[str, list[str]]]:
     return "".join(text), entries
 
 
-def _of_block(body: str) -> str:
-    """The places of the arrays that the threads of a block share, one after the other."""
-    found = re.findall(r"\.shared \.align \d+ \.b8\s+(\w+)\[(\d+)\];", body)
+def _of_block(body: str, shared: list[tuple[str, str]]) -> str:
+    """The places of the arrays that the threads of a block share, one after the other: of a function's in all that
+    call it."""
+    words = set(re.findall(r"\w+", body))
+    found = [(name, size) for name, size in shared if name in words]
     ends = accumulate(-(-int(size) // 16) * 16 for _, size in found)
     return (
         "enum { none"
