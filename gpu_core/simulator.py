@@ -111,11 +111,11 @@ class Simulator:
         self._state = self.solver.initial_state(*(backend.array(values) for values in start))
         self._report_start()
 
-    def _build(self, origin: Array | None, frame: float | None = None) -> None:
-        """The space, the solver and the crossings of the scene as its seams are now, and its hard pins at a frame."""
+    def _build(self, origin: Array | None, frame: float | None = None, before: Solver | None = None) -> None:
+        """Space, solver and crossings of the scene, its seams as now, its hard pins at a frame. before: with others."""
         self.space = space = SceneSpace(self._sewing.scene, origin, frame, self._meetings)
         self._held = space.moment(space.begins).held
-        self.solver = solver_of(space, self.backend, self._parameters, self._cache)
+        self.solver = before.holding(space) if before else solver_of(space, self.backend, self._parameters, self._cache)
         self._halved: list[Solver] = []  #: of h/2, h/4, … once they were needed
         self._goal: Any = None  #: the last, on the host
         self._goal_there: Any = None  #: and on the device
@@ -309,7 +309,7 @@ class Simulator:
         if self.space.moment(frame).held == self._held:
             return
         state, freed, before = self.solver.to_host(self._state), self.solver.proximity.freed, self.crossings
-        self._build(self.space.centre, frame)
+        self._build(self.space.centre, frame, self.solver)
         self.crossings.apart, self.crossings.crossed = before.apart, before.crossed
         self._state = self.solver.from_host(
             state, self.solver.initial_state(*(self.backend.array(state[name]) for name in ("x", "velocity")))

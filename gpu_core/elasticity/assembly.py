@@ -59,7 +59,7 @@ class Assembly:
 def assemble(
     cloths: tuple[Cloth, ...], step: float, choices: ElasticityChoices = DEFAULT, known: Assembly | None = None
 ) -> Assembly:
-    """step: h, s. known: of the same cloths with other numbers."""
+    """step: h, s. known: of the same cloths with other numbers, or with other pins."""
     offsets = np.concatenate([[0], np.cumsum([len(cloth.positions) for cloth in cloths])]).astype(np.int32)
     parts: dict[str, Any] = {}
     of_cloths: dict[str, list[Any]] = {}

@@ -54,6 +54,7 @@ class Bending(NamedTuple):
     viscosity: sparse.csr_array | None  #: (N, N) N·s/m; None where nothing damps
     yielding: Yielding  #: of each row
     folds: Neighbourhoods | None  #: None: there are none, or they have no angle yet
+    clamped: npt.NDArray[np.bool_]  #: (T,) triangles with three hard pins: the rows are of these
 
 
 class BendingData(NamedTuple):
@@ -239,8 +240,11 @@ class BendingEnergy:
 def bending(cloth: Cloth, form: BendingForm, known: Bending | None = None) -> Bending:
     """Rows of one cloth for the flexural rigidity D of its material; indices are the cloth's own.
 
-    known: the same with other numbers.
+    known: the same with other numbers, or with other pins.
     """
+    clamped = _clamped(cloth)
+    if known is not None and not np.array_equal(clamped, known.clamped):
+        known = None
     if known is None:
         rows, area, hinge, plate = _rows(cloth, form)
         rows = _significant(rows, abs(rows).max(axis=1).toarray().ravel(), np.ones(rows.shape[1]))
@@ -277,7 +281,7 @@ def bending(cloth: Cloth, form: BendingForm, known: Bending | None = None) -> Be
     hessian, viscosity = _squared(rows, stiffness), _squared(rows, damping) if damping.any() else None
     return Bending(
         rows, area, stiffness, rubbing, plate, most, hinge.astype(np.int32), rest, hessian, unshrunk, damping,
-        viscosity, yielding, near,
+        viscosity, yielding, near, clamped,
     )  # fmt: skip
 
 
@@ -293,7 +297,7 @@ def _rows(
 ) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """(rows, what each one's D is divided by, their hinges, their plates)."""
     if form == "plate":
-        return _plate_rows(cloth)
+        return _plate_rows(cloth, _clamped(cloth))
     rows, area, hinge = _hinge_rows(cloth)
     if form == "vertex":
         rows, area, hinge = _vertex_rows(cloth, rows, area, hinge)
@@ -310,15 +314,18 @@ def _significant(
     return sparse.coo_array(part, shape=matrix.shape).tocsr()
 
 
-def _plate_rows(
-    cloth: Cloth,
-) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def _clamped(cloth: Cloth) -> npt.NDArray[np.bool_]:
+    """(T,) triangles with three hard pins."""
     held = np.zeros(len(cloth.positions), bool)
     if cloth.pins is not None:
-        hard = True if cloth.pins.weights is None else cloth.pins.weights >= 1.0
-        held[cloth.pins.vertices] = hard
-    clamped, shape = held[cloth.triangles].all(axis=1), cloth.rest_positions
-    found = plate_rows(cloth.patterns, cloth.triangles, len(cloth.positions), clamped, shape)
+        held[cloth.pins.vertices] = True if cloth.pins.weights is None else cloth.pins.weights >= 1.0
+    return np.asarray(held[cloth.triangles].all(axis=1))
+
+
+def _plate_rows(
+    cloth: Cloth, clamped: npt.NDArray[np.bool_]
+) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    found = plate_rows(cloth.patterns, cloth.triangles, len(cloth.positions), clamped, cloth.rest_positions)
     area = np.where(clamped, np.inf, corner_areas(cloth.patterns))  # what pins hold bears nothing
     return found.rows, area[found.triangle], found.hinge, found.triangle
 

@@ -65,7 +65,7 @@ class Ndb:
         """step: h at time scale 1, s. proximity: of another solver of this scene, to be shared. known: what another one
         assembled. cache: folder that keeps subspaces. Raises SceneError."""
         settings, contact, elasticity = space.scene.settings, parameters.contact, parameters.elasticity
-        self.space, self.backend, self.parameters = space, backend, parameters
+        self.space, self.backend, self.parameters, self._cache = space, backend, parameters, cache
         self.moment = self._first = moment = space.moment(space.begins)
         _require_matrix(space, parameters)
         self._step, step = step, step * moment.time_scale
@@ -265,6 +265,9 @@ class Ndb:
         return Ndb(
             self.space, self.backend, parameters, 0.5 * self._step, proximity=self.proximity, known=self.assembly
         )
+
+    def holding(self, space: SceneSpace) -> Ndb:
+        return Ndb(space, self.backend, self.parameters, self._step, known=self.assembly, cache=self._cache)
 
     def initial_state(self, x: Any, velocity: Any) -> NdbState:
         xp, cloth = self.backend.xp, self.vertices.cloth

@@ -10,7 +10,7 @@ from typing import Any, Protocol, Self
 import numpy.typing as npt
 
 from ..contact.pairs import Proximity
-from ..scene_space import Moment
+from ..scene_space import Moment, SceneSpace
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -74,6 +74,9 @@ class Solver(Protocol):
     @property
     def last_x(self) -> Any:
         """(V, 4) the positions of the last iteration, also of a step that diverged, m."""
+
+    def holding(self, space: SceneSpace) -> Self:
+        """The solver of the same meshes with other hard pins, in a fraction of the time that one from nothing takes."""
 
     def initial_state(self, x: Any, velocity: Any) -> State:
         """At x (V, 4), m, with velocity (N, 4), m/s, and without a past."""

@@ -22,6 +22,8 @@ from taffeta.gpu_core.scene.pins import PinGroup
 from taffeta.gpu_core.scene.scene import Cloth, Collider, Material, Pins, Scene, SceneError, Settings
 from taffeta.gpu_core.scene.seams import welded
 from taffeta.gpu_core.simulator import Simulator
+from taffeta.gpu_core.solvers.ndb import Ndb
+from taffeta.gpu_core.solvers.registry import solver_of
 from taffeta.tests.gpu_core.small_scene import ball, sheet
 
 cpu = select("cpu")
@@ -131,6 +133,20 @@ def test_a_simulation_resumed_between_keys_of_groups_goes_on_with_the_same_bits(
         resumed = Simulator(scene, cpu)
         resumed.restore(first.state())
         assert np.array_equal(frames_of(scene, resumed), expected[stop - 1 :])
+
+
+@pytest.mark.parametrize(("vertices", "kept"), [(LEFT, True), (np.int32([5, 6, 12, 13]), False)])
+def test_other_pins_are_those_of_a_solver_from_nothing_and_leave_alone_what_they_do_not_hold(
+    monkeypatch, vertices, kept
+):
+    """A corner, which holds no whole triangle, and one with two of them: these bend otherwise while they are held."""
+    scene = hanging(PinGroup("Left", still(vertices), keys=LET_GO), first=still(RIGHT))
+    simulator = Simulator(scene, cpu)
+    rows = simulator.solver.assembly.bending.rows
+    found = frames_of(scene, simulator)
+    assert (simulator.solver.assembly.bending.rows is rows) == kept
+    monkeypatch.setattr(Ndb, "holding", lambda self, space: solver_of(space, cpu))
+    assert np.array_equal(frames_of(scene), found)
 
 
 def test_a_scene_that_begins_in_its_cache_has_the_rest_of_its_groups(tmp_path):
