@@ -214,7 +214,9 @@ def _instances(item: bpy.types.Object) -> bool:
 def _of_mesh(cloth: bpy.types.Object) -> Iterator[Trouble]:
     found, sewing = loose(cloth.data), cloth.taffeta.cloth.sewing
     if found.vertices:
-        text = f"{found.vertices} loose {'vertex stays' if found.vertices == 1 else 'vertices stay'} where they are"
+        text = "1 loose vertex stays where it is"
+        if found.vertices > 1:
+            text = f"{found.vertices} loose vertices stay where they are"
         yield Trouble(cloth.name, text, "LOOSE", True)
     if found.between and not sewing:
         text = "1 edge without a face is a cord"

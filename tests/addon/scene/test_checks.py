@@ -132,7 +132,7 @@ SEEN = {
     "hidden by keys": (hidden_by_keys, "Floor: keys disable it in the viewport", "SHOW", False),
     "fan": (fan, "Floor: it turns by 45° in a frame", "SAMPLES", False),
     "instances": (instances, "Floor: cloth passes through what it instances", "", True),
-    "loose vertex": (loose_vertex, "Cloth: 1 loose vertex", "LOOSE", True),
+    "loose vertex": (loose_vertex, "Cloth: 1 loose vertex stays where it is", "LOOSE", True),
     "sewing": (sewing, "Cloth: 1 edge without a face is a cord: Sewing is off", "SEW", False),
     "no seam": (no_seam, "Cloth: it is sewn to Floor, which is no cloth", "SEAM", False),
     "no folds": (no_folds, "Cloth: there is no attribute “Nowhere” for its folds", "FOLDS", False),
