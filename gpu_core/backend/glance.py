@@ -56,7 +56,6 @@ def _of_arrays(signature: Signature) -> Iterator[str]:
             yield f"0 <= {length.text.replace('/', '//')} <= {size}"
             continue
         symbol = f"length_{length.symbol}"
-        if symbol not in told:
-            told.add(symbol)
-            yield f"({symbol} := ({size} - {length.offset}) // {length.scale}) is not None"
-        yield f"{size} == {length.scale} * {symbol} + {length.offset}"
+        number = symbol if symbol in told else f"({symbol} := ({size} - {length.offset}) // {length.scale})"
+        told.add(symbol)
+        yield f"{size} == {length.scale} * {number} + {length.offset}"

@@ -246,7 +246,7 @@ def bending(cloth: Cloth, form: BendingForm, known: Bending | None = None) -> Be
     if known is not None and not np.array_equal(clamped, known.clamped):
         known = None
     if known is None:
-        rows, area, hinge, plate = _rows(cloth, form)
+        rows, area, hinge, plate = _rows(cloth, form, clamped)
         rows = _significant(rows, abs(rows).max(axis=1).toarray().ravel(), np.ones(rows.shape[1]))
         unshrunk = _rest_curvature(cloth, rows, hinge)
     else:
@@ -293,11 +293,11 @@ def _squared(rows: sparse.csr_array, weight: npt.NDArray[np.float64]) -> sparse.
 
 
 def _rows(
-    cloth: Cloth, form: BendingForm
+    cloth: Cloth, form: BendingForm, clamped: npt.NDArray[np.bool_]
 ) -> tuple[sparse.csr_array, npt.NDArray[np.float64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
     """(rows, what each one's D is divided by, their hinges, their plates)."""
     if form == "plate":
-        return _plate_rows(cloth, _clamped(cloth))
+        return _plate_rows(cloth, clamped)
     rows, area, hinge = _hinge_rows(cloth)
     if form == "vertex":
         rows, area, hinge = _vertex_rows(cloth, rows, area, hinge)
