@@ -162,7 +162,7 @@ class Ndb:
         ages, contacts = state.ages, None
         self.oscillation.begin()
         crossed = len(self.proximity.freed) > 0
-        self.convergence.begin(after_unsolved=state.unsolved > 0, guarded=not crossed)
+        self.convergence.begin(after_unsolved=state.unsolved > 0 and crossed, guarded=not crossed)
         while not self.convergence.finished(report):
             if not self.oscillation.damped(report):
                 self.elastic.bending.turn(iterate.feasible)  # what yarns hold on to
