@@ -19,6 +19,8 @@ from ..scene import modifier
 from ..scene.gather import cloth_objects
 from . import session
 
+stranded: dict[str, str] = {}  #: temporary folders whose caches could not be moved, and why
+
 
 def settle(scene: bpy.types.Scene) -> list[str]:
     """Move the caches of this scene out of the temporary folder, once it has a place; the troubles with that.
@@ -32,11 +34,13 @@ def settle(scene: bpy.types.Scene) -> list[str]:
     for folder, cloths in place.attached(cloth_objects(scene)).items():
         if not place.is_temporary(str(folder)):
             continue
+        stranded.pop(str(folder), None)
         try:
             to = place.target(scene, cloths=cloths)
             place.move(folder, to)
             place.claim(to / JOB, to, scene)
         except (CacheError, DiskError, SceneError) as error:
+            stranded[str(folder)] = str(error)
             troubles.append(str(error))
             continue
         for cloth in cloths:

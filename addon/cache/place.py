@@ -26,7 +26,7 @@ from ...gpu_core.files import folder as own_folder
 from ...gpu_core.files.cache import CacheError
 from ...gpu_core.files.disk import disk_errors, make_folder, write_whole
 from ...gpu_core.files.folder import JOB, OWNER, PARTS
-from ...gpu_core.files.handover import adopt
+from ...gpu_core.files.handover import adopt, incoming
 from ...gpu_core.files.lock import locked
 from ...gpu_core.scene.scene import SceneError
 from ..scene import modifier
@@ -203,16 +203,30 @@ def take_over(source: Path, folder: Path) -> None:
 
 
 def move(folder: Path, to: Path) -> None:
-    """Bring a bake from the temporary folder to its own place. Raises CacheError (something lies there), DiskError."""
+    """Bring a bake from the temporary folder to its own place, which may be on another disk: until all of it is there,
+    all of it is here. Raises CacheError (something lies there), DiskError."""
     if (to / cache.CONTENTS).exists():
         raise CacheError(f"{to} holds another bake", "Free it, or bake again")
     own_folder.prepare(to)
     with locked(folder), locked(to), disk_errors(to):
-        for path in cache.files(folder):
-            shutil.move(path, to / path.name)
         if (folder / JOB).is_dir():
-            adopt(folder / JOB, to)
+            job = incoming(to)
+            make_folder(job)
+            for path in (folder / JOB).iterdir():
+                _second(path, job / path.name)
+            adopt(job, to)
+        for path in sorted(cache.files(folder), key=lambda path: path.name == cache.CONTENTS):  # which makes it a bake
+            _second(path, to / path.name)
     own_folder.free(folder)
+
+
+def _second(source: Path, path: Path) -> None:
+    """A second name for a file; a copy where it cannot have one there. Raises OSError."""
+    path.unlink(missing_ok=True)
+    try:
+        os.link(source, path)
+    except OSError:
+        shutil.copy2(source, path)
 
 
 def all_of(scene: bpy.types.Scene) -> list[Path]:

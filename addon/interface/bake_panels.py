@@ -11,10 +11,10 @@ import bpy
 from ...gpu_core.bake.certificate import Certificate, preroll_text
 from ...gpu_core.bake.log import MIB
 from ...gpu_core.files.cache import CacheState
-from ..bake import session
+from ..bake import save_as, session
 from ..bake.state import BakeState, Phase
 from ..cache import checking, place, status
-from ..scene import modifier, roster
+from ..scene import roster
 from .physics import ClothPanel, message, property_column
 
 ICONS = {
@@ -168,9 +168,10 @@ def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bp
         layout.label(text=word(state), icon=ICONS[state])
         if reason and reason != status.MISSING.reason:
             message(layout, context, reason, "BLANK1", status.code(state, reason))
-    own, held = modifier.find(cloth), status.held(cloth)
-    if own is not None and bpy.data.filepath and place.is_temporary(own.filepath):
-        text = "This cache lies in a temporary folder that is lost when Blender closes: bake again"
+    folder, held = str(place.played(cloth)), status.held(cloth)
+    if bpy.data.filepath and place.is_temporary(folder):
+        why = save_as.stranded.get(folder, "bake again")
+        text = f"This cache lies in a temporary folder that is lost when Blender closes: {why}"
         message(layout, context, text, "ERROR")
     if held.foreign:
         text = f"It is the bake of {held.foreign}: a bake here goes to a place of its own"

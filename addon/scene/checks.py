@@ -226,7 +226,7 @@ def _of_mesh(cloth: bpy.types.Object) -> Iterator[Trouble]:
     if sewing and not found.between:
         yield Trouble(cloth.name, "Sewing is on, but no thread joins vertices of faces", notice=True)
     if len(cloth.data.vertices) < FEW and not any(
-        entry.type not in modifier.KEEPS_VERTICES for entry in cloth.modifiers
+        entry.type not in modifier.KEEPS_VERTICES and entry.name != modifier.TRIANGLES for entry in cloth.modifiers
     ):
         yield Trouble(cloth.name, f"its {len(cloth.data.vertices)} vertices cannot fold: subdivide it", "SUBDIVIDE")
 

@@ -59,11 +59,19 @@ def _paints(cloth: bpy.types.Object, item: bpy.types.Modifier) -> bool:
     chosen = cloth.taffeta.cloth
     fields = (entry.identifier for entry in chosen.bl_rna.properties if entry.identifier.endswith("_group"))
     names = {*(getattr(chosen, field) for field in fields), *(pins.group for pins in chosen.pins)} - {""}
-    outputs = {str(value) for key, value in item.items() if key.endswith("_attribute_name")} if names else set()
-    return bool(names & outputs) or any(
+    return bool(names and names & written(item)) or any(
         node.bl_idname == "GeometryNodeStoreNamedAttribute" and node.inputs["Name"].default_value in names
         for node in (nodes(item.node_group) if names else ())
     )
+
+
+def written(item: bpy.types.NodesModifier) -> set[str]:
+    """The attributes that the modifier has its node group's outputs written to."""
+    if not hasattr(item, "properties"):  # before Blender 5.2
+        return {str(value) for key, value in item.items() if key.endswith("_attribute_name")}
+    sockets = (entry for entry in item.node_group.interface.items_tree if getattr(entry, "in_out", "") == "OUTPUT")
+    outputs = (getattr(item.properties.outputs, socket.identifier, None) for socket in sockets)
+    return {str(getattr(output, "attribute_name", "")) for output in outputs}
 
 
 def nodes(tree: bpy.types.NodeTree) -> Iterator[bpy.types.Node]:

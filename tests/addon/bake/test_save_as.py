@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import bpy
 import numpy as np
@@ -13,12 +17,14 @@ from taffeta.addon.bake import save_as, session
 from taffeta.addon.bake.state import Happening, Phase
 from taffeta.addon.cache import place as cache_place
 from taffeta.addon.cache import status
+from taffeta.addon.interface import bake_panels
 from taffeta.addon.scene import modifier
 from taffeta.gpu_core.files import cache
 from taffeta.gpu_core.files.cache import CacheState
 from taffeta.gpu_core.files.folder import holds_bake
 from taffeta.gpu_core.files.lock import locked
 from taffeta.tests.addon.baking import begin, end, folder, frames, played, until_frame
+from taffeta.tests.addon.recording_layout import RecordingLayout
 
 
 def cloth() -> bpy.types.Object:
@@ -136,6 +142,46 @@ def test_the_first_save_brings_the_cache_beside_the_file(unsaved, tmp_path):
     assert not holds_bake(temporary)
     assert status.of(unsaved, cloth()) == (CacheState.READY, "4 frames")
     np.testing.assert_array_equal(played(cloth(), 4), frames(place)[3])
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="no second disk here")
+def test_the_first_save_may_be_on_another_disk(unsaved):
+    """Found in the window: the frames had gone over, the job had not, and the cloth stood still."""
+    bpy.ops.taffeta.bake()
+    data = cache.frames_path(cache_place.temporary(unsaved), "Cloth").read_bytes()
+    with TemporaryDirectory(dir="/dev/shm") as disk:
+        assert os.stat(disk).st_dev != os.stat(bpy.app.tempdir).st_dev
+        save(Path(disk) / "shot.blend")
+        place = Path(disk) / "taffeta_cache" / "shot" / "Scene"
+        assert cache.frames_path(place, "Cloth").read_bytes() == data
+        assert status.of(unsaved, cloth()) == (CacheState.READY, "4 frames")
+        np.testing.assert_array_equal(played(cloth(), 4), frames(place)[3])
+        bpy.ops.wm.read_homefile(use_empty=True)
+
+
+def test_a_cache_that_cannot_follow_the_first_save_stays_whole_and_the_panel_says_why(unsaved, tmp_path, monkeypatch):
+    bpy.ops.taffeta.bake()
+    temporary = cache_place.temporary(unsaved)
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "copy2", no_room)
+        patch.setattr(os, "link", no_room)
+        save(tmp_path / "shot.blend")
+    assert "The disk is full" in save_as.stranded[str(temporary)]
+    assert status.of(unsaved, cloth()) == (CacheState.READY, "4 frames")
+    assert cache_place.played(cloth()) == temporary
+    layout = RecordingLayout()
+    bake_panels.draw_cache(layout, bpy.context, cloth())
+    assert "lost when Blender closes: The disk is full" in " ".join(
+        text for kind, text in layout.shown if kind == "label"
+    )
+    bpy.ops.wm.save_mainfile()
+    assert not save_as.stranded
+    assert cache_place.played(cloth()) == tmp_path / "taffeta_cache" / "shot" / "Scene"
+    assert status.of(unsaved, cloth()) == (CacheState.READY, "4 frames")
+
+
+def no_room(*_, **__):
+    raise OSError(errno.ENOSPC, "No space left on device")
 
 
 def test_saved_for_the_first_time_during_a_bake_the_cache_follows_at_its_end(unsaved, tmp_path):
