@@ -37,7 +37,9 @@ def build(vertices: int) -> None:
     flat = hem_below(share, columns)
     skirt = add_garment("Skirt", worn.reshape(-1, 3), ring_faces(rows, columns), fabric(*DYES[1]), flat=flat)
     skirt.shape_key_add(name="Worn")
-    skirt.shape_key_add(name="Cut").data.foreach_set("co", cone(worn).ravel())
+    cut = skirt.shape_key_add(name="Cut")
+    cut.data.foreach_set("co", cone(worn).ravel())
+    cut.value = 0.0  # from Blender 5.2 on a new key is on
     skirt.taffeta.cloth.rest_shape_key = "Cut"
     mark_pleats(skirt, flank, columns)
     press(skirt, flank, columns)

@@ -15,7 +15,7 @@ LENGTH, WIDTH = 0.48, 0.02  #: m
 GOLDEN = radians(137.5)  #: from each ribbon to the next, so that they lie across each other
 ASIDE = 0.05  #: m, by which the last one misses the bowl's axis
 LOWEST, HIGHER = 0.2, 0.016  #: m, of the first ribbon, and from each to the next
-LEAN = radians(6.0)  #: so that one end falls first
+LEAN = radians(3.0)  #: so that one end falls first; with 6 some began within others
 SLIP = 0.15  #: friction of the glaze
 FRAMES = 72
 #: Radius and height, m: from below the foot up to the rim, and down on the inside.

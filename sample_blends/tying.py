@@ -62,5 +62,6 @@ def add_strip(name: str, vertices: int, line: Array, colour: tuple[float, float,
     strip.shape_key_add(name="Tied")
     woven = strip.shape_key_add(name=FLAT)
     woven.data.foreach_set("co", flat.astype(np.float32).ravel())
+    woven.value = 0.0  # from Blender 5.2 on a new key is on
     strip.taffeta.cloth.rest_shape_key = FLAT
     return strip

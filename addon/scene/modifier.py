@@ -71,7 +71,7 @@ def written(item: bpy.types.NodesModifier) -> set[str]:
         return {str(value) for key, value in item.items() if key.endswith("_attribute_name")}
     sockets = (entry for entry in item.node_group.interface.items_tree if getattr(entry, "in_out", "") == "OUTPUT")
     outputs = (getattr(item.properties.outputs, socket.identifier, None) for socket in sockets)
-    return {str(getattr(output, "attribute_name", "")) for output in outputs}
+    return {str(getattr(output, "attribute_name", "")) for output in outputs} - {""}
 
 
 def nodes(tree: bpy.types.NodeTree) -> Iterator[bpy.types.Node]:

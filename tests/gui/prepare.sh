@@ -13,6 +13,7 @@ packages=(blender xvfb libgl1-mesa-dri libegl1 libegl-mesa0 libglx-mesa0 xdotool
 if [[ $suite == sid ]]; then
   packages+=(python3-cattr) # which Blender's extensions import there, without depending on it
   packages+=(python3-scipy) # no wheel of the zip is for its Python, 3.14
+  packages+=(python3-filelock python3-pytest) # for the tests that run within it
 fi
 
 rm -rf "$root"

@@ -96,6 +96,29 @@ def test_an_attribute_that_geometry_nodes_make_counts_and_the_cache_comes_after_
     assert modifier.place(item) == 0
 
 
+def test_what_a_node_group_gives_out_under_a_name_counts_too(make_cloth):
+    item = make_cloth()
+    entry = nodes_that_store(item, "Other")
+    height = entry.node_group.interface.new_socket("Height", in_out="OUTPUT", socket_type="NodeSocketFloat")
+    parts, end = (
+        next(n for n in entry.node_group.nodes if n.bl_idname == kind) for kind in ("ShaderNodeMath", "NodeGroupOutput")
+    )
+    entry.node_group.links.new(parts.outputs[0], end.inputs["Height"])
+    name_output(entry, height, "Given")
+    item.taffeta.cloth.pin_group = "Given"
+    assert modifier.written(entry) == {"Given"}
+    assert modifier.place(item) == 1
+    assert read().cloths[0].pins.weights == pytest.approx(along_x(item)[along_x(item) > 0])
+
+
+def name_output(entry, socket, name):
+    if hasattr(entry, "properties"):  # Blender 5.2
+        getattr(entry.properties.outputs, socket.identifier).attribute_name = name
+    else:
+        entry[f"{socket.identifier}_attribute_name"] = name
+    entry.id_data.update_tag()
+
+
 @pytest.mark.parametrize(
     ("harm", "words"),
     [
