@@ -312,10 +312,10 @@ def _severity(state: BakeState) -> set[str]:
 
 
 def _over_panel(context: bpy.types.Context, event: bpy.types.Event) -> bool:
-    """Is the mouse over an editor with our panels? Elsewhere Esc is for whatever the user does there."""
+    """Is the mouse over our panels? Elsewhere Esc is for whatever the user does there."""
+    areas = context.window.screen.areas
+    sidebars = (region for area in areas if area.type == "VIEW_3D" for region in area.regions if region.type == "UI")
     return any(
-        area.type == "PROPERTIES"
-        and area.x <= event.mouse_x < area.x + area.width
-        and area.y <= event.mouse_y < area.y + area.height
-        for area in context.window.screen.areas
+        place.x <= event.mouse_x < place.x + place.width and place.y <= event.mouse_y < place.y + place.height
+        for place in (*(area for area in areas if area.type == "PROPERTIES"), *sidebars)
     )

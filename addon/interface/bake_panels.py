@@ -16,6 +16,7 @@ from ..bake.state import BakeState, Phase
 from ..cache import checking, place, status
 from ..scene import roster
 from .physics import ClothPanel, message, property_column
+from .trouble_rows import draw_troubles
 
 ICONS = {
     CacheState.READY: "CHECKMARK",
@@ -35,6 +36,7 @@ class TAFFETA_PT_bake(ClothPanel, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         """What an artist needs who sets the cloth up here; the rest is in the sidebar, once for the scene."""
+        draw_troubles(self.layout, context, of=context.object)
         draw_bake(self.layout, context, whole=False)
 
 
@@ -93,7 +95,7 @@ def draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context, whole: boo
     """Buttons, or the progress of the bake that runs, and how the last one ended. whole: with what is seldom needed."""
     if not bpy.data.filepath:
         text = "This file was never saved: the cache goes to a temporary folder until it is"
-        message(layout, context, text, "ERROR")
+        message(layout, context, text, "INFO")
     state = session.state()
     if state.busy:
         draw_progress(layout, state)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
@@ -81,11 +83,11 @@ class TAFFETA_OT_quick_cloth(OnSelectedMeshes):
             self._refine(item)
             if self.smooth:
                 item.data.shade_smooth()
-        if self.colliders:
-            for item in context.visible_objects:
-                if item.type == "MESH" and item.taffeta.role == "NONE":
-                    item.taffeta.role = "COLLIDER"
-        self._told = tuple(_fineness(context.scene, item) for item in sheets)
+        bodies = [item for item in context.visible_objects if item.type == "MESH" and item.taffeta.role == "NONE"]
+        for item in bodies if self.colliders else ():
+            item.taffeta.role = "COLLIDER"
+        made = [_colliders(bodies)] if self.colliders and bodies else []
+        self._told = (*(_fineness(context.scene, item) for item in sheets), *made)
         self.report({"INFO"}, "; ".join(self._told))
         return {"FINISHED"}
 
@@ -95,6 +97,12 @@ class TAFFETA_OT_quick_cloth(OnSelectedMeshes):
             resolution.subdivide(item, parts)
         except SceneError as error:
             self.report({"WARNING"}, coded(str(error)))
+
+
+def _colliders(bodies: Sequence[bpy.types.Object]) -> str:
+    if len(bodies) == 1:
+        return f"{bodies[0].name} is a collider now"
+    return f"{bodies[0].name} and {len(bodies) - 1} more are colliders now"
 
 
 def _fineness(scene: bpy.types.Scene, item: bpy.types.Object) -> str:

@@ -46,6 +46,8 @@ class TAFFETA_PT_physics(PhysicsPanel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout, item = self.layout, context.object
         layout.row().prop(item.taffeta, "role", expand=True)
+        if item.taffeta.role == "NONE" and item.type == "MESH":
+            layout.operator("taffeta.quick_cloth", icon="MOD_CLOTH")
         if item.taffeta.role == "NONE" and has_blenders(item):
             layout.operator("taffeta.from_blender_cloth", icon="IMPORT")
         if (

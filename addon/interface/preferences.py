@@ -97,6 +97,7 @@ class TAFFETA_AP_preferences(bpy.types.AddonPreferences):
 def draw_verdict(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """Whether Taffeta works on this machine, as far as is known; and where to read on."""
     message(layout, context, *verdict())
+    message(layout, context, "It is in Properties › Physics, and in the 3D view's sidebar (N) › Taffeta", "INFO")
     layout.operator("wm.url_open", text="Open Manual", icon="HELP").url = f"{MANUAL.as_uri()}/install.md"
     layout.operator("taffeta.copy_report", text="Copy Report for a Bug", icon="URL")
 
@@ -121,10 +122,7 @@ def draw_self_test(column: bpy.types.UILayout, context: bpy.types.Context) -> No
     for text in _versions:
         column.label(text=text)
     column.operator("taffeta.self_test", icon="CHECKMARK")
-    if _test is None:
-        return
-    if _test.answer is None:
-        column.label(text="The test is running", icon="TIME")
+    if _test is None or _test.answer is None:
         return
     if _test.answer["device"]:
         column.label(text=_test.answer["device"])

@@ -39,8 +39,19 @@ class TAFFETA_OT_add_sample(Greyed):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         scene = add_scene(self.name, self.vertices, context.window)
+        _turn_to_cloth(context.window, scene)
         self.report({"INFO"}, f"This is the new scene {scene.name}, ready to bake")
         return {"FINISHED"}
+
+
+def _turn_to_cloth(window: bpy.types.Window, scene: bpy.types.Scene) -> None:
+    """The first cloth is active, so that its panels are there, and the 3D views look through the sample's camera."""
+    cloth = next(item for item in scene.objects if item.taffeta.role == "CLOTH")
+    cloth.select_set(True)
+    window.view_layer.objects.active = cloth
+    for area in window.screen.areas:
+        if area.type == "VIEW_3D" and scene.camera is not None:
+            area.spaces.active.region_3d.view_perspective = "CAMERA"
 
 
 class TAFFETA_MT_samples(bpy.types.Menu):

@@ -14,13 +14,10 @@ from ..bake import session
 from ..cache import checking, crossings, status
 from ..cache.status import Held
 from ..scene import roster
-from ..scene.checks import Trouble, troubles
-from ..scene.mends import MENDS
 from .bake_panels import BAKING, FRAMES_SHOWN, ICONS, amount, draw_bake, draw_check, word
 from .object_menu import TAFFETA_OT_quick_cloth
 from .physics import message
-
-ROWS_SHOWN = 20
+from .trouble_rows import ROWS_SHOWN, draw_rest, draw_troubles
 
 
 class SidebarPanel:
@@ -49,7 +46,7 @@ class TAFFETA_PT_sidebar_cloths(SidebarPanel, bpy.types.Panel):
                 row.label(text="Baking", icon="TIME")
             else:
                 row.label(text=word(state), icon=ICONS[state])
-        _draw_rest(layout, len(cloths))
+        draw_rest(layout, len(cloths))
         if not cloths:
             layout.label(text=TAFFETA_OT_quick_cloth.obstacle(context) or "No object is cloth yet")
             layout.operator("taffeta.quick_cloth", icon="MOD_CLOTH")
@@ -65,9 +62,10 @@ class TAFFETA_PT_sidebar_colliders(ClothSidebarPanel, bpy.types.Panel):
             row = column.row(align=True)
             row.operator("taffeta.select", text=collider.name, icon="MOD_PHYSICS").name = collider.name
             row.prop(collider.taffeta.collider, "thickness_shown", text="")
-        _draw_rest(self.layout, len(colliders))
+        draw_rest(self.layout, len(colliders))
         if not colliders:
-            self.layout.label(text="The cloth meets nothing but itself")
+            text = "The cloth meets nothing but itself. Select a body, and make it a Collider in Properties › Physics"
+            message(self.layout, context, text, "INFO")
 
 
 class TAFFETA_PT_sidebar_bake(ClothSidebarPanel, bpy.types.Panel):
@@ -88,7 +86,7 @@ class TAFFETA_PT_sidebar_cache(ClothSidebarPanel, bpy.types.Panel):
             else:
                 text = status.in_words(cloth, state, reason)
                 message(layout, context, text, ICONS[state], status.code(state, reason))
-        _draw_rest(layout, len(cloths))
+        draw_rest(layout, len(cloths))
         caches = _caches(cloth for cloth, _, _ in cloths)
         if caches:
             free = min(held.free for held in caches)
@@ -100,15 +98,11 @@ class TAFFETA_PT_sidebar_checks(ClothSidebarPanel, bpy.types.Panel):
     bl_label = "Checks"
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, present = self.layout, roster.members(context.scene)
-        found = list(troubles(context.scene, present))
-        for trouble in found[:ROWS_SHOWN]:
-            message(layout, context, f"{trouble.name}: {trouble.text}", trouble.icon)
-            _draw_mends(layout, context, trouble)
-        _draw_rest(layout, len(found))
-        if not found:
+        layout = self.layout
+        if not draw_troubles(layout, context):
             layout.label(text="Nothing stands in the way of a bake", icon="CHECKMARK")
-        _draw_frames(layout, context, _caches(present.cloths))
+        if not session.state().busy:  # of frames that are just being replaced
+            _draw_frames(layout, context, _caches(roster.members(context.scene).cloths))
 
 
 class TAFFETA_PT_sidebar_crossings(ClothSidebarPanel, bpy.types.Panel):
@@ -132,23 +126,7 @@ class TAFFETA_PT_sidebar_crossings(ClothSidebarPanel, bpy.types.Panel):
             row.label(text=str(place))
             row.operator("taffeta.go_to_crossing", text="", icon="ZOOM_SELECTED").index = index
             row.operator("taffeta.select_crossing", text="", icon="RESTRICT_SELECT_OFF").index = index
-        _draw_rest(layout, len(places))
-
-
-def _draw_mends(layout: bpy.types.UILayout, context: bpy.types.Context, trouble: Trouble) -> None:
-    """Buttons that select what a trouble is about, and that put it right, which has the row's width for its words."""
-    row = layout.row(align=True)
-    if trouble.name in context.scene.objects:
-        text = "" if trouble.mend else "Select"
-        row.operator("taffeta.select", text=text, icon="RESTRICT_SELECT_OFF").name = trouble.name
-    if trouble.mend:
-        button = row.operator("taffeta.mend", text=MENDS[trouble.mend][0], icon="MODIFIER")
-        button.name, button.how = trouble.name, trouble.mend
-
-
-def _draw_rest(layout: bpy.types.UILayout, count: int) -> None:
-    if count > ROWS_SHOWN:
-        layout.label(text=f"and {count - ROWS_SHOWN} more")
+        draw_rest(layout, len(places))
 
 
 def _draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context, caches: Iterable[Held]) -> None:
@@ -158,7 +136,9 @@ def _draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context, caches:
         return
     unchecked = sum(entry.intersections is None for entry in certificates)
     layout.label(text=f"{len(certificates) - unchecked} of {len(certificates)} frames checked")
-    if checking.unjudged(context.scene):
+    if unchecked:
+        message(layout, context, "The others were not: Check Caches", "QUESTION")
+    elif checking.unjudged(context.scene):
         message(layout, context, "What Blender makes of them was not looked at yet: Check Caches", "QUESTION")
     bad = [(entry.frame, texts) for entry in certificates if (texts := entry.troubles)]
     if not bad:

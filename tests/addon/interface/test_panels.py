@@ -36,9 +36,20 @@ def draw(scene):
     session.forget()
 
 
-def test_an_object_without_role_shows_only_the_role(draw, make_object):
+def test_an_object_without_role_shows_the_role_and_what_makes_it_cloth_in_one_click(draw, make_object):
     layout = draw(make_object("Plain", [(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)]))
-    assert layout.shown == [("prop", "role")]
+    assert [entry for entry in layout.shown if entry[0] != "button"] == [
+        ("prop", "role"),
+        ("operator", "taffeta.quick_cloth"),
+    ]
+
+
+def test_what_hinders_a_cloth_stands_above_its_bake_with_what_mends_it(draw, make_cloth, make_object):
+    corners = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
+    layout = draw(make_object("Coarse", corners, [(0, 1, 2, 3)], "CLOTH"))
+    assert "its 4 vertices cannot fold: subdivide it" in layout.texts()
+    assert layout.shown.index(("operator", "taffeta.mend")) < layout.shown.index(("operator", "taffeta.bake"))
+    assert "cannot fold" not in draw(make_cloth()).texts()
 
 
 def test_a_cloth_shows_fabric_pins_bake_and_solver(draw, make_cloth):

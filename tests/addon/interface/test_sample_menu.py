@@ -48,6 +48,7 @@ def test_every_sample_is_a_new_scene_that_can_be_baked_and_the_old_one_stays(sho
     assert not set(scene.objects) & set(before.objects)
     assert [found.text for found in checks.troubles(scene, members(scene)) if found.icon == "ERROR"] == []
     assert len(gather(bpy.context, (1, 1)).cloths) == len(members(scene).cloths) > 0
+    assert bpy.context.view_layer.objects.active in members(scene).cloths
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -9,7 +9,7 @@ import bpy
 import pytest
 
 from taffeta.addon.bake import session
-from taffeta.addon.scene import checks, keyed
+from taffeta.addon.scene import checks, keyed, triangulation
 from taffeta.addon.scene.gather import members
 from taffeta.addon.scene.mends import MENDS
 from taffeta.tests.addon.conftest import fcurves
@@ -175,6 +175,8 @@ def test_it_is_named_and_mended(make_cloth, make_collider, name):
 
 def test_a_plane_of_four_vertices_is_told_and_subdivided(make_cloth, make_collider):
     cloth, _ = make_cloth(divisions=1), make_collider()
+    assert [trouble.mend for trouble in found()] == ["SUBDIVIDE"]
+    triangulation.attach(cloth)  # as after a bake
     assert [trouble.mend for trouble in found()] == ["SUBDIVIDE"]
     bpy.ops.taffeta.mend(name="Cloth", how="SUBDIVIDE")
     assert len(cloth.data.vertices) > 400
