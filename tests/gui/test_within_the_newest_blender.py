@@ -22,12 +22,11 @@ MOST = 300  #: s
 def test_what_reads_a_scene_reads_it_in_this_blender_too(debian: Path) -> None:
     files = [path for path in sorted(SCENE.glob("test_*.py")) if not _belongs_elsewhere(path)]
     assert len(files) > 15
-    arguments = [f"/shared/{path.relative_to(ROOT)}" for path in files]
+    arguments = ["--quiet", *(str(path.relative_to(ROOT)) for path in files)]
     run = subprocess.run(
         [
             HERE / "inside.sh", debian, "blender", "--background", "--python-exit-code", "1",
-            "--python", "/shared/tests/gui/within.py", "--", "--quiet", "--rootdir", "/tmp/checkout/taffeta",
-            *arguments,
+            "--python", "/shared/tests/gui/within.py", "--", *arguments,
         ],
         env={**os.environ, "SHARED": str(ROOT)}, capture_output=True, text=True, check=False, timeout=MOST,
     )  # fmt: skip

@@ -3,13 +3,18 @@
 
 import os
 import sys
+import tempfile
+from pathlib import Path
 
-os.makedirs("/tmp/checkout", exist_ok=True)
-if not os.path.islink("/tmp/checkout/taffeta"):
-    os.symlink("/shared", "/tmp/checkout/taffeta")
-sys.path.insert(0, "/tmp/checkout")
+checkout = Path(tempfile.gettempdir()) / "checkout" / "taffeta"
+checkout.parent.mkdir(exist_ok=True)
+if not checkout.is_symlink():
+    checkout.symlink_to("/shared")
+sys.path.insert(0, str(checkout.parent))
 sys.dont_write_bytecode = True
+os.chdir(checkout)
 
 import pytest  # noqa: E402
 
-sys.exit(pytest.main(["-p", "no:cacheprovider", *sys.argv[sys.argv.index("--") + 1 :]]))
+arguments = sys.argv[sys.argv.index("--") + 1 :]
+sys.exit(pytest.main(["-p", "no:cacheprovider", "--rootdir", str(checkout), *arguments]))
