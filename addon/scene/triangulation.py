@@ -92,14 +92,13 @@ def shown(cloth: bpy.types.Object) -> Iterator[None]:
     held = find(cloth)
     flags = (held.show_viewport, held.show_render) if held is not None else ()
     with modifier.otherwise():
-        attach(cloth)
-        own = find(cloth)
-        if own is not None:
-            own.show_viewport = True
         try:
+            attach(cloth)
+            if (own := find(cloth)) is not None:
+                own.show_viewport = True
             yield
         finally:
-            if own is not None and flags:
+            if (own := find(cloth)) is not None and flags:
                 own.show_viewport, own.show_render = flags
             else:
                 remove(cloth)

@@ -9,7 +9,7 @@ import bpy
 import pytest
 
 from taffeta.addon.bake import session
-from taffeta.addon.scene import checks, keyed, triangulation
+from taffeta.addon.scene import checks, keyed, modifier, triangulation
 from taffeta.addon.scene.gather import members
 from taffeta.addon.scene.mends import MENDS
 from taffeta.tests.addon.conftest import fcurves
@@ -181,6 +181,14 @@ def test_a_plane_of_four_vertices_is_told_and_subdivided(make_cloth, make_collid
     bpy.ops.taffeta.mend(name="Cloth", how="SUBDIVIDE")
     assert len(cloth.data.vertices) > 400
     assert found() == []
+
+
+def test_what_fails_while_a_cloth_is_read_leaves_no_modifier_on_it(make_cloth, monkeypatch):
+    item = make_cloth()
+    monkeypatch.setattr(modifier, "place", lambda cloth: 1 // 0)
+    with pytest.raises(ZeroDivisionError), triangulation.shown(item):
+        pass
+    assert list(item.modifiers) == []
 
 
 def test_sewing_without_threads_is_told(make_cloth, make_collider):
