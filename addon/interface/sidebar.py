@@ -136,9 +136,7 @@ def _draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context, caches:
         return
     unchecked = sum(entry.intersections is None for entry in certificates)
     layout.label(text=f"{len(certificates) - unchecked} of {len(certificates)} frames checked")
-    if unchecked:
-        message(layout, context, "The others were not: Check Caches", "QUESTION")
-    elif checking.unjudged(context.scene):
+    if checking.unjudged(context.scene):
         message(layout, context, "What Blender makes of them was not looked at yet: Check Caches", "QUESTION")
     bad = [(entry.frame, texts) for entry in certificates if (texts := entry.troubles)]
     if not bad:

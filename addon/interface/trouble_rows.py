@@ -33,6 +33,8 @@ def _draw_mends(
     layout: bpy.types.UILayout, context: bpy.types.Context, trouble: Trouble, of: bpy.types.Object | None
 ) -> None:
     """The one that puts it right has the row's width for its words."""
+    if of is not None and not trouble.mend:
+        return
     row = layout.row(align=True)
     if of is None and trouble.name in context.scene.objects:
         text = "" if trouble.mend else "Select"

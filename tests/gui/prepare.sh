@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # prepare.sh SUITE ROOT: a Debian beside this one, with its Blender, an X server in memory and OpenGL in software.
-# As root, in under two minutes and 1.5 GB; at once where ROOT has it already. trixie has Blender 4.3, sid 5.2.
+# As root, in under two minutes and 1.5 GB; at once where ROOT has it already, made by this very script. trixie has
+# Blender 4.3, sid 5.2.
 set -euo pipefail
 suite=$1 root=$2 here=$(cd "$(dirname "$0")" && pwd)
-[[ -e $root/prepared ]] && exit
+made=$(cksum <"$0")
+[[ -e $root/prepared && $(<"$root/prepared") == "$made" ]] && exit
 mirror=$(apt-get indextargets --format '$(SITE)' | sed -n 1p) # what this machine itself installs from
 : "${mirror:?apt names no mirror}"
 
@@ -26,4 +28,4 @@ chmod +x "$root/usr/sbin/policy-rc.d"
 ln -sf /proc/self/mounts "$root/etc/mtab" # without it Blender's file browser has no disks
 "$here/inside.sh" "$root" sh -c "apt-get update && DEBIAN_FRONTEND=noninteractive \
   apt-get install --yes --no-install-recommends -o Dpkg::Options::=--force-unsafe-io ${packages[*]} && apt-get clean"
-touch "$root/prepared"
+echo "$made" >"$root/prepared"

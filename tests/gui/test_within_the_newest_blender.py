@@ -14,7 +14,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SCENE = ROOT / "tests" / "addon" / "scene"
-#: In a test that needs what is not to be had there: ipctk, Alembic and USD, or a core of its own.
+#: In a test that needs what is not to be had there, or is of the simulator, which meets no Blender.
 ELSEWHERE = ("ipctk", "small_scene", "swinging", "alembic", "Simulator")
 MOST = 300  #: s
 
