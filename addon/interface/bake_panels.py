@@ -120,7 +120,9 @@ def _draw_buttons(layout: bpy.types.UILayout, context: bpy.types.Context, whole:
         layout.operator("taffeta.play", icon="HIDE_OFF")
     if whole:
         column = layout.column(align=True)
-        column.operator("taffeta.bake", text="Bake Selected").scope = "SELECTED"
+        picked = column.row(align=True)
+        picked.enabled = any(cloth in context.selected_objects for cloth in roster.members(context.scene).cloths)
+        picked.operator("taffeta.bake", text="Bake Selected").scope = "SELECTED"
         column.operator("taffeta.bake", text="Bake Stale").scope = "STALE"
         column.operator("taffeta.bake", text="Bake from Current").from_current = True
 

@@ -43,6 +43,15 @@ def test_every_cloth_and_every_collider_is_listed_and_can_be_selected(draw, make
     assert [item.name for item in bpy.context.selected_objects] == ["Leg"]
 
 
+def test_bake_selected_is_grey_where_no_cloth_is_selected(draw, make_cloth, make_collider):
+    cloth, leg = make_cloth("Skirt"), make_collider("Leg")
+    cloth.select_set(True)
+    assert draw("bake").enabled
+    cloth.select_set(False)
+    leg.select_set(True)
+    assert not draw("bake").enabled
+
+
 def test_an_empty_scene_offers_to_make_cloth_and_says_what_that_lacks(draw, make_object):
     assert ("operator", "taffeta.quick_cloth") in draw("cloths").shown
     assert draw("cloths").texts() == "No mesh is selected"
