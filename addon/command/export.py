@@ -17,7 +17,7 @@ from ..cache import frames as baked_frames
 from ..cache.frames import BakedFrames
 from ..device.answer import CommandError, Exit, Report
 from ..finalise import to_file, to_mesh, to_shape_keys
-from ..scene import keys
+from ..scene import keys, retiming
 from ..scene.gather import FrameRange, cloth_objects
 from .file import failures, open_file, save
 
@@ -114,7 +114,7 @@ def _convert(frames: BakedFrames, options: Namespace) -> bpy.types.Object:
             velocity.add(frames, velocity.write(frames))
             return frames.cloth
         case "mesh":
-            frame = context.scene.frame_current if options.frame is None else options.frame
+            frame = retiming.current(context.scene) if options.frame is None else options.frame
             return to_mesh.convert(context, frames, frame)
         case _:
             return to_shape_keys.convert(context, frames, absolute=options.kind == "absolute-shape-keys")

@@ -12,7 +12,7 @@ from mathutils import Matrix
 
 from ...gpu_core.scene.arrays import FloatArray
 from ..cache.frames import BakedFrames
-from ..scene import dense, dense_nodes, modifier
+from ..scene import dense, dense_nodes, modifier, retiming
 from ..scene.evaluated import require_enabled
 
 SINGLE_PRECISION = 1.0e-6  #: relative
@@ -48,9 +48,10 @@ def convert_dense(context: bpy.types.Context, item: bpy.types.Object, frame: int
 @contextmanager
 def _at_frame(scene: bpy.types.Scene, frame: int) -> Iterator[None]:
     before = scene.frame_current, scene.frame_subframe
-    scene.frame_set(frame)
     try:
-        yield
+        with retiming.unstretched(scene):  # a cache counts the animation's frames
+            scene.frame_set(frame)
+            yield
     finally:
         scene.frame_set(before[0], subframe=before[1])
 

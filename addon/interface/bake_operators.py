@@ -16,7 +16,7 @@ from ..bake import report as bake_report
 from ..bake import save_as, session
 from ..bake.state import BakeState, Happening, Phase
 from ..cache import checking, place, status
-from ..scene import modifier
+from ..scene import modifier, retiming
 from ..scene.gather import cloth_objects
 from .beside import SLICE, TICK, Ticking, redraw
 from .check_operator import judge_drawn
@@ -129,7 +129,7 @@ class TAFFETA_OT_bake(Ticking):
 
     def _frames_kept(self, context: bpy.types.Context) -> int | None:
         """The last frame that stays of what is there, or none."""
-        return context.scene.frame_current if self.from_current else None
+        return retiming.current(context.scene) if self.from_current else None
 
     def _order(self, context: bpy.types.Context) -> session.Order:
         """Raises NothingToDoError."""
@@ -144,7 +144,7 @@ class TAFFETA_OT_bake(Ticking):
             cloths = [cloth for cloth, state, _ in status.every(scene) if state is not CacheState.READY]
             if not cloths:
                 raise session.NothingToDoError("Nothing is stale: every cache is ready")
-        frame = scene.frame_current if self.from_current else None
+        frame = retiming.current(scene) if self.from_current else None
         return session.Order(cloths=cloths, resume=self.resume, from_frame=frame)
 
     def _finish(self, context: bpy.types.Context) -> set[str]:

@@ -14,7 +14,7 @@ from ...gpu_core.files.cache import CacheState
 from ..bake import save_as, session
 from ..bake.state import BakeState, Phase
 from ..cache import checking, place, status
-from ..scene import roster
+from ..scene import retiming, roster
 from .physics import ClothPanel, message, property_column
 from .trouble_rows import draw_troubles
 
@@ -208,11 +208,12 @@ def draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: b
         if not running:
             layout.label(text="No frame has been baked")
         return
-    index = context.scene.frame_current - certificates[0].frame
+    frame = retiming.current(context.scene)
+    index = frame - certificates[0].frame
     if 0 <= index < len(certificates):
         _draw_certificate(layout, context, certificates[index])
     else:
-        layout.label(text=f"Frame {context.scene.frame_current} is not in the cache")
+        layout.label(text=f"Frame {frame} is not in the cache")
     bad = [entry for entry in certificates if entry.troubles]
     if not bad:
         unchecked = sum(entry.intersections is None for entry in certificates)

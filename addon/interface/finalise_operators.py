@@ -18,7 +18,7 @@ from ..cache import frames as baked_frames
 from ..cache import velocity
 from ..cache.frames import BakedFrames
 from ..finalise import to_file, to_mesh, to_shape_keys
-from ..scene import dense, roster
+from ..scene import dense, retiming, roster
 from .greyed import Greyed, busy
 
 MESHES = (
@@ -91,7 +91,7 @@ class TAFFETA_OT_to_mesh(Finalising):
     bl_description = "A new mesh object: the cloth as it was simulated at the current frame, without modifiers"
 
     def finalise(self, context: bpy.types.Context, baked: Sequence[BakedFrames]) -> str:
-        frame = context.scene.frame_current
+        frame = retiming.current(context.scene)
         for frames in baked:
             frames.at(frame)  # for every cloth, before the first one is made
         followers = roster.members(context.scene).followers

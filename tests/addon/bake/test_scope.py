@@ -158,6 +158,15 @@ def test_from_the_current_frame_the_frames_before_stay(saved_scene):
     assert state() == (CacheState.READY, "8 frames, the first 4 of an earlier bake")
 
 
+def test_with_time_stretching_the_frame_that_is_shown_is_gone_on_from(saved_scene):
+    saved_scene.render.frame_map_new, saved_scene.frame_end = 200, 16
+    bpy.ops.taffeta.bake()
+    saved_scene.frame_set(6)  # the third frame of the animation
+    item().taffeta.cloth.air_drag = 3.0
+    assert bpy.ops.taffeta.bake(from_current=True) == {"FINISHED"}
+    assert state() == (CacheState.READY, "8 frames, the first 3 of an earlier bake")
+
+
 @pytest.mark.parametrize("frame", [9, 8, 0])
 def test_a_frame_that_cannot_be_gone_on_from_is_refused(saved_scene, frame):
     saved_scene.frame_end = 8

@@ -36,3 +36,17 @@ def test_a_frame_that_is_not_in_the_cache_is_refused(baked):
     baked.frame_set(7)
     with pytest.raises(RuntimeError, match="frames 1 to 4, not 7"):
         bpy.ops.taffeta.to_mesh()
+
+
+def test_with_time_stretching_the_mesh_is_what_the_current_frame_shows(baked):
+    expected = simulated(baked)[2]
+    baked.render.frame_map_new = 200
+    baked.frame_set(6)  # the third frame of the animation
+    world = np.array(item().evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
+    assert bpy.ops.taffeta.to_mesh() == {"FINISHED"}
+    assert baked.frame_current == 6
+    assert baked.render.frame_map_new == 200
+    mesh = item("Cloth Frame 3")
+    place = np.array(mesh.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
+    shown = played(mesh, 6) @ place[:3, :3].T + place[:3, 3]
+    np.testing.assert_allclose(shown, expected @ world[:3, :3].T + world[:3, 3], rtol=0, atol=1e-6)
