@@ -2,7 +2,8 @@
 """Where the caches of a scene lie, and whose they are.
 
     <folder of the .blend>/taffeta_cache/<stem of the .blend>/<scene>/              the bake of all its cloth
-    …                                                                /parts/<cloth>/    of some of it
+    …                                                                /parts/<cloth>/    of some of it, or of all where
+                                                                                        something else plays the first
     or a folder of ours within the one that the user chose instead of the first line
 
 One folder holds one bake (`gpu_core.files.folder`): its caches, its state, in `job` the scene as it was handed to the
@@ -46,16 +47,21 @@ def target(scene: bpy.types.Scene, blend: Path | None = None, cloths: Sequence[b
 
     Args:
         blend: the .blend file the bake is for; None takes the open one.
-        cloths: the cloths that are baked; None or all of them share one place, fewer get one of their own.
+        cloths: the cloths that are baked; None or all of them share one place. Fewer get one of their own; so do all
+            where a garment that is no cloth any more, but a body for the next, still plays from that place.
 
     Raises:
         SceneError: no place can be derived, because the .blend was never saved.
     """
     whole, every = _whole(scene, blend), cloth_objects(scene)
-    if cloths is None or len(cloths) == len([cloth for cloth in every if cloth.library is None]):
+    own = [cloth for cloth in every if cloth.library is None]
+    taken = any(played(item) == whole for item in players(scene) if item not in every)
+    if not taken and (cloths is None or len(cloths) == len(own)):
         return whole
     keys = assign(every)
-    chosen = sorted(keys[cloth.name_full] for cloth in cloths)
+    chosen = sorted(keys[cloth.name_full] for cloth in (own if cloths is None else cloths))
+    if not chosen:
+        return whole
     others = f"+{len(chosen) - 1}-{zlib.crc32('/'.join(chosen).encode()):08x}" if len(chosen) > 1 else ""
     return whole / PARTS / (chosen[0] + others)
 
@@ -108,6 +114,11 @@ def played(cloth: bpy.types.Object) -> Path | None:
     if own is None or not own.filepath:
         return None
     return Path(os.path.abspath(bpy.path.abspath(own.filepath, library=cloth.library))).parent
+
+
+def players(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Who plays a bake of this file, whatever its role is by now."""
+    return [item for item in scene.objects if item.library is None and modifier.find(item) is not None]
 
 
 def attached(cloths: Iterable[bpy.types.Object]) -> dict[Path, list[bpy.types.Object]]:
@@ -231,7 +242,7 @@ def _second(source: Path, path: Path) -> None:
 
 def all_of(scene: bpy.types.Scene) -> list[Path]:
     """Every folder with a bake of this scene, whether a cloth plays it or not; parts before the whole."""
-    folders = set(attached(cloth for cloth in cloth_objects(scene) if cloth.library is None))
+    folders = set(attached(players(scene)))
     with suppress(SceneError):
         folders.add(target(scene))
     for folder in list(folders):

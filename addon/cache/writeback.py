@@ -10,7 +10,6 @@ import bpy
 
 from ...gpu_core.files.cache import frames_path
 from ..scene import modifier, triangulation
-from ..scene.gather import cloth_objects
 from . import place as cache_place
 from . import velocity
 
@@ -38,11 +37,11 @@ def _unlike_the_librarys(item: bpy.types.Object, path: str) -> str:
 
 
 def detach(scene: bpy.types.Scene) -> int:
-    """Remove our modifiers from the scene's cloths; the number removed."""
+    """Remove our modifiers from what is or was cloth of the scene; the number removed."""
     found = [
         (item, own)
-        for item in cloth_objects(scene)
-        if (own := modifier.find(item)) is not None and item.library is None and not cache_place.shared(item, scene)
+        for item in cache_place.players(scene)
+        if (own := modifier.find(item)) is not None and not cache_place.shared(item, scene)
     ]
     for item, own in found:
         velocity.remove(item)
