@@ -58,8 +58,8 @@ def main() -> None:
     taffeta.register()
     scene, cloth = _baked_scene(Path(tempfile.mkdtemp()))
     certificates = tuple(Certificate(frame, 0) for frame in range(1, FRAMES + 1))
-    for folder, held in status._held.items():
-        status._held[folder] = replace(held, certificates=certificates)
+    for folder, held in status.known(scene).items():
+        status.put(scene, folder, replace(held, certificates=certificates))
     drawn = (*physics.CLASSES, *bake_panels.CLASSES, *sidebar.CLASSES, *live_panels.CLASSES)
     print(f"{'objects':34}", *(f"{count:>8}" for count in OBJECTS))
     rows: dict[str, list[float]] = {name: [] for name in (*(panel.__name__ for panel in drawn), LOOK)}

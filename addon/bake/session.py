@@ -168,8 +168,8 @@ class Bake:
                 continue
             if isinstance(event, Frame):
                 self.reports.append(to_json(event))
-            elif isinstance(event, Checked):
-                status.certify(self.folder, self.reports, event.report)
+            elif isinstance(event, Checked) and (scene := self._blender_scene()) is not None:
+                status.certify(scene, self.folder, self.reports, event.report)
             self.handle(event)
         if not process.running:  # only now nobody writes into the folder any more
             handover.discard(self._job.folder)
@@ -202,6 +202,7 @@ class Bake:
         self._job.commit()
         keys.store(blender_scene, cloth_objects(blender_scene))
         place.claim(self._job.folder, self.folder, blender_scene, self._blend)
+        status.begin(blender_scene, self.folder)
         self._process = BakeProcess(
             self._job.folder,
             self.folder,
@@ -377,7 +378,7 @@ def play(scene: bpy.types.Scene) -> int:
 
 def would_replace(scene: bpy.types.Scene, after: int | None = None) -> str:
     """What a bake of all cloth, or freeing it, takes away, in words; or nothing. Frames up to `after` stay."""
-    found = {id(held): held for cloth in cloth_objects(scene) if (held := status.held(cloth)).frames}
+    found = {id(held): held for cloth in cloth_objects(scene) if (held := status.held(scene, cloth)).frames}
     lines = []
     for held in found.values():
         first = held.contents.frame_start if held.contents else 0

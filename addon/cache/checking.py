@@ -38,7 +38,7 @@ def check_by_frame(context: bpy.types.Context) -> Generator[float, None, None]:
     for index, (folder, simulated) in enumerate(caches.items()):
         for share in _compare(context, folder, simulated):
             yield JUDGED_FROM * (index + share) / len(caches)
-    if all(entry.state is not CacheState.STALE for entry in status.known().values()):
+    if all(entry.state is not CacheState.STALE for entry in status.known(context.scene).values()):
         for share in judge_by_frame(context):
             yield JUDGED_FROM + (1.0 - JUDGED_FROM) * share
 
@@ -47,28 +47,29 @@ def _compare(
     context: bpy.types.Context, folder: Path, simulated: Sequence[bpy.types.Object]
 ) -> Generator[float, None, None]:
     """Is this cache whole, and of these cloths as the scene has them now?"""
-    held = status.known()[folder]
+    scene = context.scene
+    held = status.known(scene)[folder]
     contents = held.contents
     if contents is None or held.state in (CacheState.MISSING, CacheState.CORRUPT):
         return
     frames = contents.frame_start, contents.frame_end
     try:
         cache.verify(folder)
-        scene = yield from gather_by_frame(context, frames, simulated, status.colliders_of(contents))
-        differs = status.stale(contents, job.describe(scene))
+        found = yield from gather_by_frame(context, frames, simulated, status.colliders_of(contents))
+        differs = status.stale(contents, job.describe(found))
     except (CacheError, DiskError) as error:
-        status.put(folder, replace(held, state=CacheState.CORRUPT, reason=error.problem))
+        status.put(scene, folder, replace(held, state=CacheState.CORRUPT, reason=error.problem))
     except SceneError as error:
-        status.put(folder, replace(held, state=CacheState.STALE, reason=str(error)))
+        status.put(scene, folder, replace(held, state=CacheState.STALE, reason=str(error)))
     else:
-        status.put(folder, replace(held, differs=differs))
+        status.put(scene, folder, replace(held, differs=differs))
 
 
 def judge_by_frame(context: bpy.types.Context) -> Generator[float, None, None]:
     """Whether what Blender draws of the baked frames crosses, into their certificates."""
     ends = [
         (held.contents.frame_start, held.contents.frame_start + held.frames - 1)
-        for held in status.known().values()
+        for held in status.known(context.scene).values()
         if held.frames and held.contents is not None
     ]
     if not ends:
@@ -78,18 +79,18 @@ def judge_by_frame(context: bpy.types.Context) -> Generator[float, None, None]:
     for frame, found in drawn.findings(context, (first, last)):
         seen[frame] = tuple(map(str, found))
         yield (frame - first + 1) / (last - first + 1)
-    for folder, held in status.known().items():
+    for folder, held in status.known(context.scene).items():
         judged = (
             replace(entry, drawn=len(seen[entry.frame]), drawn_findings=seen[entry.frame][:REASONS_SHOWN])
             for entry in held.certificates
             if entry.frame in seen
         )
-        status.put(folder, replace(held, certificates=tuple(judged)))
+        status.put(context.scene, folder, replace(held, certificates=tuple(judged)))
 
 
 def troubles(scene: bpy.types.Scene) -> list[str]:
     """What was found of crossings in what Blender draws, a line a bake."""
-    found = {id(held): held for cloth in cloth_objects(scene) if (held := status.held(cloth)).certificates}
+    found = {id(held): held for cloth in cloth_objects(scene) if (held := status.held(scene, cloth)).certificates}
     lines = []
     for held in found.values():
         crossing = [entry for entry in held.certificates if entry.drawn]
@@ -103,7 +104,9 @@ def unjudged(scene: bpy.types.Scene) -> bool:
     """Has a cache frames of which nobody knows whether what Blender makes of them crosses? Cheap enough for drawing."""
     if not drawn.differs_from_simulated(scene):
         return False
-    return any(entry.drawn is None for cloth in cloth_objects(scene) for entry in status.held(cloth).certificates)
+    return any(
+        entry.drawn is None for cloth in cloth_objects(scene) for entry in status.held(scene, cloth).certificates
+    )
 
 
 class Checking:

@@ -69,9 +69,9 @@ def trouble(scene: bpy.types.Scene, cloth: bpy.types.Object) -> CacheError | Non
     return _trouble(cloth, *status.of(scene, cloth))
 
 
-def known_trouble(cloth: bpy.types.Object) -> CacheError | None:
+def known_trouble(scene: bpy.types.Scene, cloth: bpy.types.Object) -> CacheError | None:
     """The same without a look at the scene, which may have changed since the bake: for every button of every draw."""
-    held = status.held(cloth)
+    held = status.held(scene, cloth)
     return _trouble(cloth, held.state, held.reason)
 
 

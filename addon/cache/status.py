@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each cloth's cache is worth, kept in memory: looked up on the disk after bakes and clicks, never to draw.
+"""What each cloth's cache is worth, kept in memory: looked up on the disk after bakes and clicks, and once where a
+scene or a cloth comes into sight; not to draw again.
 
 A cache is stale as soon as a number differs from what it was baked with; that is compared while drawing, as is all
 that costs nothing to know: whether the file is there, the modifier plays it, and the mesh has its vertices. Whether a
@@ -11,7 +12,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,27 +69,26 @@ class Held:
 
 MISSING = Held(CacheState.MISSING, "Not baked")
 
-_held: dict[Path, Held] = {}
-_folders: dict[str, Path] = {}  #: path as the modifier stores it → folder; resolving paths is too slow for drawing
-_unplayed: dict[int, Path] = {}  #: session_uid of a cloth without a modifier → where frames of it lie
+
+@dataclass
+class _Seen:
+    """What was found of the bakes of one scene."""
+
+    held: dict[Path, Held] = field(default_factory=dict)
+    #: library and path, as the modifier stores it → folder; resolving paths is too slow for drawing
+    folders: dict[tuple[str, str], Path | None] = field(default_factory=dict)
+    unplayed: dict[int, Path | None] = field(default_factory=dict)  #: session_uid of a cloth without a modifier
+
+
+_seen: dict[int, _Seen] = {}  # by the scene's session_uid
 
 
 def look(scene: bpy.types.Scene) -> None:
-    """Find out what the caches of the scene are worth. Reads headers, sizes and reports."""
-    _held.clear()
-    _folders.clear()
-    _unplayed.clear()
+    """Find out what the caches of the scene are worth, and of others when they are asked for. Reads headers, sizes and
+    reports."""
+    _seen.clear()
     for cloth in cloth_objects(scene):
-        own = modifier.find(cloth)
-        folder = place.played(cloth) if own is not None else place.lies_in(scene, cloth)
-        if folder is None:
-            continue
-        if own is not None:
-            _folders[own.filepath] = folder
-        else:
-            _unplayed[cloth.session_uid] = folder
-        if folder not in _held:
-            _held[folder] = _look_at(folder, scene)
+        held(scene, cloth)
 
 
 def _look_at(folder: Path, scene: bpy.types.Scene) -> Held:
@@ -110,12 +110,32 @@ def _look_at(folder: Path, scene: bpy.types.Scene) -> Held:
         return replace(held, state=CacheState.CORRUPT, reason=str(error))
 
 
-def held(cloth: bpy.types.Object) -> Held:
-    """What this cloth's cache is worth, as far as memory knows. Cheap enough for drawing."""
+def held(scene: bpy.types.Scene, cloth: bpy.types.Object) -> Held:
+    """What this cloth's cache is worth, as far as memory knows. Cheap enough for drawing, but for the first time."""
+    seen = _seen_in(scene)
+    folder = _folder(seen, scene, cloth)
+    if folder is None:
+        return MISSING
+    if folder not in seen.held:
+        seen.held[folder] = _look_at(folder, scene)
+    return seen.held[folder]
+
+
+def _seen_in(scene: bpy.types.Scene) -> _Seen:
+    return _seen.setdefault(scene.session_uid, _Seen())
+
+
+def _folder(seen: _Seen, scene: bpy.types.Scene, cloth: bpy.types.Object) -> Path | None:
+    """Where frames of this cloth lie, whether it plays them or not."""
     own = modifier.find(cloth)
     if own is None:
-        return _held.get(_unplayed.get(cloth.session_uid, Path()), MISSING)
-    return _held.get(_folders.get(own.filepath, Path()), replace(MISSING, reason="Its cache has not been looked at"))
+        if cloth.session_uid not in seen.unplayed:
+            seen.unplayed[cloth.session_uid] = place.lies_in(scene, cloth)
+        return seen.unplayed[cloth.session_uid]
+    path = cloth.library.filepath if cloth.library is not None else "", own.filepath
+    if path not in seen.folders:
+        seen.folders[path] = place.played(cloth)
+    return seen.folders[path]
 
 
 def of(scene: bpy.types.Scene, cloth: bpy.types.Object) -> tuple[CacheState, str]:
@@ -134,8 +154,8 @@ def left(scene: bpy.types.Scene) -> bool:
     resumable = (CacheState.PARTIAL, CacheState.CORRUPT)
     return any(
         state in resumable
-        or (state is not CacheState.STALE and _rest(held(cloth), scene))
-        or (state is CacheState.HIDDEN and held(cloth).state in resumable)
+        or (state is not CacheState.STALE and _rest(held(scene, cloth), scene))
+        or (state is CacheState.HIDDEN and held(scene, cloth).state in resumable)
         for cloth, state, _ in every(scene)
     )
 
@@ -155,7 +175,7 @@ def _worth(
     cloth: bpy.types.Object, scene: bpy.types.Scene, present: Members, reasons: dict[int, Stale]
 ) -> tuple[CacheState, str]:
     """reasons: why bakes are stale, by the identity of their contents; what is missing is added."""
-    found = held(cloth)
+    found = held(scene, cloth)
     contents = found.contents
     if contents is None or found.state in (CacheState.MISSING, CacheState.CORRUPT, CacheState.STALE):
         return found.state, found.reason
@@ -226,19 +246,26 @@ def in_brief(found: Sequence[Difference]) -> str:
     return "; ".join(difference.text for difference in found[:REASONS_SHOWN]) + more
 
 
-def known() -> dict[Path, Held]:
+def known(scene: bpy.types.Scene) -> dict[Path, Held]:
     """What was found in each folder that a cloth of the scene plays or could play."""
-    return dict(_held)
+    return dict(_seen_in(scene).held)
 
 
-def put(folder: Path, held: Held) -> None:
+def put(scene: bpy.types.Scene, folder: Path, held: Held) -> None:
     """Somebody knows better what this folder is worth."""
-    _held[folder] = held
+    _seen_in(scene).held[folder] = held
 
 
-def certify(folder: Path, reports: Sequence[Mapping[str, Any]], line: Mapping[str, Any]) -> None:
+def begin(scene: bpy.types.Scene, folder: Path) -> None:
+    """A bake into this folder begins: it is looked at once that is over."""
+    _seen_in(scene).held.setdefault(folder, MISSING)
+
+
+def certify(
+    scene: bpy.types.Scene, folder: Path, reports: Sequence[Mapping[str, Any]], line: Mapping[str, Any]
+) -> None:
     """A running bake certified a frame."""
     report = next((report for report in reversed(reports) if report["frame"] == line["frame"]), line)
-    before = _held.get(folder, MISSING)
+    before = known(scene).get(folder, MISSING)
     kept = tuple(entry for entry in before.certificates if entry.frame != line["frame"])
-    _held[folder] = replace(before, certificates=(*kept, certificate.certificate(report, line)))
+    put(scene, folder, replace(before, certificates=(*kept, certificate.certificate(report, line))))

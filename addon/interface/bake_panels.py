@@ -172,7 +172,7 @@ def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bp
         layout.label(text=word(state), icon=ICONS[state])
         if reason and reason != status.MISSING.reason:
             message(layout, context, reason, "BLANK1", status.code(state, reason))
-    folder, held = str(place.played(cloth)), status.held(cloth)
+    folder, held = str(place.played(cloth)), status.held(context.scene, cloth)
     if bpy.data.filepath and place.is_temporary(folder):
         why = save_as.stranded.get(folder, "bake again")
         text = f"This cache lies in a temporary folder that is lost when Blender closes: {why}"
@@ -203,7 +203,7 @@ def draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: b
     running = session.state().busy
     if running:
         _draw_statistics(layout, session.state())
-    certificates = status.held(cloth).certificates
+    certificates = status.held(context.scene, cloth).certificates
     if not certificates:
         if not running:
             layout.label(text="No frame has been baked")

@@ -44,8 +44,8 @@ class Finalising(Greyed):
     @classmethod
     def obstacle(cls, context: bpy.types.Context) -> str:
         cloths = chosen(context)
-        troubles = map(str, filter(None, map(baked_frames.known_trouble, cloths)))
-        return busy(context) or (next(troubles, "") if cloths else "No cloth is selected")
+        known = (baked_frames.known_trouble(context.scene, cloth) for cloth in cloths)
+        return busy(context) or (next(map(str, filter(None, known)), "") if cloths else "No cloth is selected")
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:

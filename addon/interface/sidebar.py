@@ -87,7 +87,7 @@ class TAFFETA_PT_sidebar_cache(ClothSidebarPanel, bpy.types.Panel):
                 text = status.in_words(cloth, state, reason)
                 message(layout, context, text, ICONS[state], status.code(state, reason))
         draw_rest(layout, len(cloths))
-        caches = _caches(cloth for cloth, _, _ in cloths)
+        caches = _caches(context.scene, (cloth for cloth, _, _ in cloths))
         if caches:
             free = min(held.free for held in caches)
             layout.label(text=f"{amount(sum(held.size for held in caches))}, {amount(free)} free on the disk")
@@ -102,7 +102,7 @@ class TAFFETA_PT_sidebar_checks(ClothSidebarPanel, bpy.types.Panel):
         if not draw_troubles(layout, context):
             layout.label(text="Nothing stands in the way of a bake", icon="CHECKMARK")
         if not session.state().busy:  # of frames that are just being replaced
-            _draw_frames(layout, context, _caches(roster.members(context.scene).cloths))
+            _draw_frames(layout, context, _caches(context.scene, roster.members(context.scene).cloths))
 
 
 class TAFFETA_PT_sidebar_crossings(ClothSidebarPanel, bpy.types.Panel):
@@ -147,9 +147,9 @@ def _draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context, caches:
         layout.label(text=f"and {len(bad) - FRAMES_SHOWN} more frames")
 
 
-def _caches(cloths: Iterable[bpy.types.Object]) -> list[Held]:
+def _caches(scene: bpy.types.Scene, cloths: Iterable[bpy.types.Object]) -> list[Held]:
     """What is known of each bake once, however many cloths play it."""
-    found = {id(held): held for cloth in cloths if (held := status.held(cloth)).frames}
+    found = {id(held): held for cloth in cloths if (held := status.held(scene, cloth)).frames}
     return list(found.values())
 
 

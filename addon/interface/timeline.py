@@ -32,7 +32,7 @@ def strips(scene: bpy.types.Scene) -> list[Strip]:
     """(first frame, last frame, colour) of each bake of the scene; of the running one, what it has so far."""
     found: dict[int, Strip] = {}
     for cloth, state, _ in status.every(scene):
-        held = status.held(cloth)
+        held = status.held(scene, cloth)
         if held.contents is None or not held.frames or state not in COLOURS:
             continue
         first = held.contents.frame_start

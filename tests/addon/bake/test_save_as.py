@@ -65,7 +65,7 @@ def test_a_copy_plays_the_first_files_cache_and_bakes_into_its_own(saved_scene, 
     save(tmp_path / "deeper" / "copy.blend")
     scene = bpy.context.scene
     np.testing.assert_array_equal(played(cloth(), 4), frames(first)[3])
-    assert status.held(cloth()).foreign == str(tmp_path / "shot.blend")
+    assert status.held(bpy.context.scene, cloth()).foreign == str(tmp_path / "shot.blend")
     cloth().taffeta.cloth.air_drag = 3.0
     bpy.ops.taffeta.bake()
     assert folder(scene) == tmp_path / "deeper" / "taffeta_cache" / "copy" / "Scene"
@@ -109,7 +109,7 @@ def test_a_file_that_was_renamed_keeps_its_cache_for_itself(saved_scene, tmp_pat
     first = folder(saved_scene)
     (tmp_path / "shot.blend").rename(tmp_path / "final.blend")
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "final.blend"))
-    assert status.held(cloth()).foreign == ""
+    assert status.held(bpy.context.scene, cloth()).foreign == ""
     bpy.ops.taffeta.free()
     assert not holds_bake(first)
 
@@ -125,7 +125,7 @@ def test_a_project_folder_that_was_moved_still_plays_and_is_its_own(saved_scene,
     assert place.is_relative_to(tmp_path / "elsewhere")
     np.testing.assert_array_equal(played(cloth(), 4), frames(place)[3])
     assert status.of(bpy.context.scene, cloth()) == (CacheState.READY, "4 frames")
-    assert status.held(cloth()).foreign == ""
+    assert status.held(bpy.context.scene, cloth()).foreign == ""
 
 
 # The first save

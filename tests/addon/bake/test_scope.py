@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
+from taffeta.addon.bake import session
 from taffeta.addon.bake.state import Happening
 from taffeta.addon.cache import place, status
 from taffeta.addon.scene import modifier
@@ -74,6 +75,30 @@ def test_others_that_are_not_baked_take_no_part(two):
     bpy.ops.taffeta.bake(scope="SELECTED")
     assert played(item("Upper"), 8)[:, 2].max() + 0.2 < 0  # through where the other one still lies
     assert modifier.find(item()) is None
+
+
+def test_a_baked_garment_that_becomes_a_body_keeps_its_frames(two):
+    """Layer by layer: the first garment is baked, and the next one falls onto it."""
+    select("Cloth")
+    item("Upper").taffeta.role = "NONE"
+    bpy.ops.taffeta.bake()
+    whole = folder(two)
+    before, shown = cache.frames_path(whole, "Cloth").read_bytes(), played(item(), 8)
+    item().taffeta.role, item("Upper").taffeta.role = "COLLIDER", "CLOTH"
+    assert not session.would_replace(two)
+    assert bpy.ops.taffeta.bake() == {"FINISHED"}
+    assert place.played(item("Upper")) == whole / "parts" / "Upper" == folder(two)
+    assert cache.frames_path(whole, "Cloth").read_bytes() == before
+    np.testing.assert_array_equal(played(item(), 8), shown)
+    assert state("Upper") == (CacheState.READY, "8 frames")
+    lost = cache.frames_path(whole, "Cloth").rename(whole / "lost.pc2")
+    with pytest.raises(RuntimeError, match=r"Cloth\.pc2 that moves it is missing"):
+        bpy.ops.taffeta.bake()
+    lost.rename(cache.frames_path(whole, "Cloth"))
+    assert bpy.ops.taffeta.free() == {"FINISHED"}
+    assert modifier.find(item()) is None
+    assert modifier.find(item("Upper")) is None
+    assert not list(whole.rglob("*.pc2"))
 
 
 def test_without_a_selection_it_says_so(two):
@@ -190,6 +215,28 @@ def test_a_cloth_that_was_never_baked_is_missing(saved_scene):
     assert state()[0] is CacheState.MISSING
 
 
+def test_a_scene_that_is_returned_to_still_knows_its_bake(saved_scene):
+    bpy.ops.taffeta.bake()
+    ready = state()
+    bpy.ops.taffeta.add_sample(name="drape_on_sphere", vertices=400)
+    bpy.ops.wm.save_mainfile()
+    assert bpy.context.scene != saved_scene
+    bpy.context.window.scene = saved_scene
+    select("Cloth")
+    assert state() == ready
+    assert "are lost" in session.would_replace(saved_scene)
+    assert bpy.ops.taffeta.to_shape_keys.poll()
+
+
+def test_a_cloth_that_comes_into_sight_after_its_bake_is_looked_at(saved_scene):
+    bpy.ops.taffeta.bake()
+    ready = state()
+    item().taffeta.role = "NONE"
+    status.look(saved_scene)
+    item().taffeta.role = "CLOTH"
+    assert state() == ready
+
+
 def test_a_bake_that_was_cancelled_is_partial(saved_scene):
     saved_scene.frame_end = LONG
     bake = until_frame(begin(), 2)
@@ -229,7 +276,7 @@ def test_the_state_survives_reopening(saved_scene):
 
 def test_every_frame_has_its_certificate(saved_scene):
     bpy.ops.taffeta.bake()
-    certificates = status.held(item()).certificates
+    certificates = status.held(bpy.context.scene, item()).certificates
     assert [(entry.frame, entry.intersections) for entry in certificates] == [(1, 0), (2, 0), (3, 0), (4, 0)]
 
 

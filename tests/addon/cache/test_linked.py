@@ -43,7 +43,7 @@ def test_a_linked_garment_blocks_no_bake_and_collides(wardrobe, tmp_path):
     own.name, own.taffeta.role = "Scarf", "CLOTH"
     assert bpy.ops.taffeta.bake() == {"FINISHED"}
     assert states() == {"Cloth [shot.blend]": CacheState.READY, "Scarf": CacheState.READY}
-    assert [entry["name"] for entry in status.held(own).contents.scene["colliders"]] == ["Cloth"]
+    assert [entry["name"] for entry in status.held(bpy.context.scene, own).contents.scene["colliders"]] == ["Cloth"]
     bpy.ops.taffeta.free()
     assert (tmp_path / "taffeta_cache" / "shot" / "Scene" / "Cloth.pc2").is_file()
 

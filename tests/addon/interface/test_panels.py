@@ -135,14 +135,14 @@ def test_a_failure_stays_readable(draw, make_cloth, monkeypatch):
 
 def test_a_broken_cache_is_shown_on_the_cloth_that_plays_it(draw, make_cloth, monkeypatch):
     item = make_cloth()
-    monkeypatch.setattr(status, "held", lambda cloth: Held(CacheState.CORRUPT, "Cloth.pc2 is cut off"))
+    monkeypatch.setattr(status, "held", lambda scene, cloth: Held(CacheState.CORRUPT, "Cloth.pc2 is cut off"))
     assert "cut off" in draw(item).texts()
 
 
 def test_resume_is_offered_where_there_is_something_to_resume(draw, make_cloth, monkeypatch):
     item = make_cloth()
     assert "Resume" not in draw(item).buttons()
-    monkeypatch.setattr(status, "held", lambda cloth: Held(CacheState.PARTIAL, "cancelled: 3 of 4 frames"))
+    monkeypatch.setattr(status, "held", lambda scene, cloth: Held(CacheState.PARTIAL, "cancelled: 3 of 4 frames"))
     assert "Resume" in draw(item).buttons()
 
 
@@ -205,7 +205,7 @@ def test_a_paused_bake_can_go_on_from_the_same_button(draw, make_cloth, monkeypa
 
 @pytest.mark.parametrize("state", list(CacheState))
 def test_every_state_of_a_cache_is_shown_with_its_reason(draw, make_cloth, monkeypatch, state):
-    monkeypatch.setattr(status, "held", lambda cloth: Held(state, "because of this"))
+    monkeypatch.setattr(status, "held", lambda scene, cloth: Held(state, "because of this"))
     texts = draw(make_cloth()).texts()
     assert ("Unbaked" if state is CacheState.MISSING else state.value.capitalize()) in texts
     assert "because of this" in texts
@@ -219,7 +219,9 @@ def test_the_frames_that_are_not_clean_are_listed_and_the_current_one_is_describ
         Certificate(4),
     )
     item = make_cloth()
-    monkeypatch.setattr(status, "held", lambda cloth: Held(CacheState.READY, "4 frames", 4, certificates=certificates))
+    monkeypatch.setattr(
+        status, "held", lambda scene, cloth: Held(CacheState.READY, "4 frames", 4, certificates=certificates)
+    )
     bpy.context.scene.frame_set(2)
     texts = draw(item).texts()
     for expected in ("2 of 4 frames are not clean", "Frame 2: 3 intersections", "triangle 7 of Leg", "no room between"):

@@ -72,7 +72,7 @@ def test_more_cloths_than_fit_are_counted(draw, make_cloth):
 def test_the_size_of_a_bake_that_two_cloths_share_counts_once(draw, make_cloth, monkeypatch):
     make_cloth("Skirt"), make_cloth("Cape")
     shared = Held(CacheState.READY, "4 frames", 4, size=3 * 2**20, free=2**30)
-    monkeypatch.setattr(status, "held", lambda cloth: shared)
+    monkeypatch.setattr(status, "held", lambda scene, cloth: shared)
     texts = draw("cache").texts()
     assert "3.0 MiB, 1.0 GiB free" in texts
     assert "Skirt: 4 frames" in texts
@@ -113,7 +113,9 @@ def test_a_cloth_in_the_running_bake_is_shown_so_and_no_other(draw, make_cloth, 
 def test_the_checks_show_what_is_not_clean(draw, make_cloth, make_collider, monkeypatch):
     make_cloth(), make_collider()
     certificates = (Certificate(1, 0), Certificate(2, 3), Certificate(3))
-    monkeypatch.setattr(status, "held", lambda cloth: Held(CacheState.READY, "3 frames", 3, certificates=certificates))
+    monkeypatch.setattr(
+        status, "held", lambda scene, cloth: Held(CacheState.READY, "3 frames", 3, certificates=certificates)
+    )
     texts = draw("checks").texts()
     assert "2 of 3 frames checked" in texts
     assert "Frame 2: 3 intersections" in texts
