@@ -333,6 +333,15 @@ def close() -> None:
     current = None
 
 
+def close_window() -> None:
+    """Stop a running bake whose window goes away, and keep how it ended: Blender and the file stay."""
+    global current, last
+    if current is not None:
+        current.handle(Happening.WINDOW_CLOSING)
+        last, current = current.state, None
+        status.forget()
+
+
 def forget() -> None:
     """The last bake was another file's."""
     global last

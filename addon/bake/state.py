@@ -66,6 +66,7 @@ class Happening(Enum):
     PAUSE = "the user too"
     CONTINUE = "and again"
     FILE_CLOSING = "another file is opened, or Blender quits"
+    WINDOW_CLOSING = "of several windows, the one in which the bake was started"
     SCENE_GONE = "the scene that is baked, or all its cloth, was deleted"
     UNDO_BEGINS = "undo or redo"
     UNDONE = "it is over"
@@ -144,6 +145,8 @@ def transition(state: BakeState, event: Event) -> tuple[BakeState, Effects]:
             return _play(replace(ended, owed=False)) if state.owed else (ended, ())
         case Happening.FILE_CLOSING:
             return _close(state)
+        case Happening.WINDOW_CLOSING if state.busy:
+            return _close(replace(state, text="Its window was closed"))
     if not state.active:
         return state, ()
     return _while_reading(state, event) if state.phase is Phase.READING else _while_working(state, event)

@@ -86,7 +86,7 @@ _seen: dict[int, _Seen] = {}  # by the scene's session_uid
 def look(scene: bpy.types.Scene) -> None:
     """Find out what the caches of the scene are worth, and of others when they are asked for. Reads headers, sizes and
     reports."""
-    _seen.clear()
+    forget()
     for cloth in cloth_objects(scene):
         held(scene, cloth)
 
@@ -108,6 +108,11 @@ def _look_at(folder: Path, scene: bpy.types.Scene) -> Held:
         return replace(held, state=CacheState.CORRUPT, reason=error.problem)
     except OSError as error:
         return replace(held, state=CacheState.CORRUPT, reason=str(error))
+
+
+def forget() -> None:
+    """Something may have changed on the disk."""
+    _seen.clear()
 
 
 def held(scene: bpy.types.Scene, cloth: bpy.types.Object) -> Held:

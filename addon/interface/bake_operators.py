@@ -116,7 +116,7 @@ class TAFFETA_OT_bake(Ticking):
 
     def cancel(self, context: bpy.types.Context) -> None:
         """The window closes, or something went wrong that should not."""
-        session.close()
+        session.close_window()
         self._remove_timer(context)
 
     def _start(self, context: bpy.types.Context) -> bool:

@@ -17,6 +17,7 @@ import pytest
 
 from taffeta.addon.bake import session
 from taffeta.addon.bake.state import Happening, Phase
+from taffeta.addon.cache import status
 from taffeta.addon.scene import modifier, render_job
 from taffeta.gpu_core.files import cache
 from taffeta.gpu_core.files.cache import CacheState
@@ -46,6 +47,17 @@ def long_scene(saved_scene):
 
 
 # Cancel, pause
+
+
+def test_a_bake_whose_window_is_closed_says_so_and_can_be_resumed(saved_scene):
+    saved_scene.frame_end = 12
+    until_frame(begin(), 3)
+    session.close_window()
+    assert session.current is None
+    assert session.state().headline.endswith("of 12 frames are in the cache. Its window was closed")
+    assert status.of(saved_scene, cloth())[0] is CacheState.PARTIAL
+    assert bpy.ops.taffeta.bake(resume=True) == {"FINISHED"}
+    assert status.of(saved_scene, cloth()) == (CacheState.READY, "12 frames")
 
 
 def test_a_cancel_stops_between_two_steps_and_resume_ends_in_the_same_bytes(saved_scene):

@@ -15,6 +15,7 @@ START = Start(4, "cpu", "CPU")
 READ = Happening.SCENE_READ
 CANCEL, PAUSE, CONTINUE = Happening.CANCEL, Happening.PAUSE, Happening.CONTINUE
 CLOSING, GONE = Happening.FILE_CLOSING, Happening.SCENE_GONE
+WINDOW_CLOSING = Happening.WINDOW_CLOSING
 UNDO_BEGINS, UNDONE = Happening.UNDO_BEGINS, Happening.UNDONE
 RENDER_BEGINS, RENDER_ENDED = Happening.RENDER_BEGINS, Happening.RENDER_ENDED
 DONE, CANCELLED, ENDED = Done(), Cancelled(), Ended("signal 9")
@@ -153,6 +154,13 @@ def test_opening_another_file_ends_everything_at_once(events, effect):
     assert (state.phase, effects[-1], state.busy) == (Phase.CANCELLED, effect, False)
 
 
+@pytest.mark.parametrize(("events", "effect"), [((), Effect.STOP_READING), ((READ, START), Effect.KILL_WORKER)])
+def test_a_bake_whose_window_closes_ends_and_says_why(events, effect):
+    state, effects = follow(*events, WINDOW_CLOSING)
+    assert (state.phase, effects[-1], state.busy) == (Phase.CANCELLED, effect, False)
+    assert state.headline.endswith("Its window was closed")
+
+
 def test_undo_while_reading_stops_before_the_objects_are_gone():
     state, effects = follow(UNDO_BEGINS, UNDONE)
     assert (state.phase, effects) == (Phase.CANCELLED, [Effect.STOP_READING])
@@ -195,7 +203,7 @@ def test_reading_waits_for_a_render():
 def test_nothing_changes_after_the_end(end):
     over = after(READ, START, end)
     assert not over.busy
-    for event in (frame(4), CANCEL, PAUSE, CONTINUE, UNDONE, GONE, CLOSING, DISK_FULL):
+    for event in (frame(4), CANCEL, PAUSE, CONTINUE, UNDONE, GONE, CLOSING, WINDOW_CLOSING, DISK_FULL):
         assert transition(over, event) == (over, ())
 
 
@@ -214,6 +222,7 @@ def test_every_event_in_every_phase_has_an_answer():
         PAUSE,
         CONTINUE,
         CLOSING,
+        WINDOW_CLOSING,
         GONE,
         UNDO_BEGINS,
         UNDONE,
