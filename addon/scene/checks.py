@@ -27,6 +27,7 @@ from . import (
     preroll,
     rest_key,
     retiming,
+    sampled,
     sewn_to,
     turning,
 )
@@ -85,6 +86,9 @@ def _of_scene(scene: bpy.types.Scene, present: Members) -> Iterator[Trouble]:
         yield Trouble(scene.name, "no armature leaves its rest pose: the pre-roll is as from Still", notice=True)
     if not scene.use_gravity:
         yield Trouble(scene.name, "gravity is switched off", "GRAVITY")
+    elif sampled.gravity_scaled(scene):
+        text = f"gravity is {abs(sampled.gravity(scene)[2]):.3g} m/s², because of the scene's Unit Scale"
+        yield Trouble(scene.name, text, "EARTH", notice=True)
     if present.cloths and not present.bodies and not any(_is_held(cloth) for cloth in present.cloths):
         yield Trouble(scene.name, "no object is a collider and no cloth is pinned: the cloth falls out of sight")
     for index, problem in encounters.faults(scene):

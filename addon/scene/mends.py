@@ -30,6 +30,10 @@ def gravity(scene: bpy.types.Scene, _item: bpy.types.Object | None) -> None:
     scene.use_gravity = True
 
 
+def earth(scene: bpy.types.Scene, _item: bpy.types.Object | None) -> None:
+    scene.gravity = (0.0, 0.0, -9.81 / scene.unit_settings.scale_length)
+
+
 def keys(scene: bpy.types.Scene, item: bpy.types.Object | None) -> None:
     keyed.remove(item or scene)
 
@@ -173,6 +177,7 @@ def _edit(item: bpy.types.Object, change: Callable[[bmesh.types.BMesh], object])
 #: By the name that a trouble has for its mend: the button's text, and what it does.
 MENDS: dict[str, tuple[str, Callable[[bpy.types.Scene, bpy.types.Object], list[str] | None]]] = {
     "GRAVITY": ("Switch Gravity On", gravity),
+    "EARTH": ("Set Gravity to the Earth's", earth),
     "KEYS": ("Remove Keys", keys),
     "ENABLE": ("Enable in Viewport", enable),
     "SHOW": ("Remove Keys of Disable in Viewport", show),

@@ -42,6 +42,12 @@ def gravity(scene: bpy.types.Scene) -> tuple[float, float, float]:
     return x, y, z
 
 
+def gravity_scaled(scene: bpy.types.Scene) -> bool:
+    """Is it Blender's default in a scene of another unit, and so another than the Earth's? Nobody has chosen that."""
+    default = scene.bl_rna.properties["gravity"].default_array
+    return scene.unit_settings.scale_length != 1.0 and tuple(scene.gravity) == tuple(default)
+
+
 class Samples:
     """The values of some numbers, frame after frame."""
 

@@ -131,6 +131,10 @@ def _no_mesh(cloth):
 TROUBLES = {
     "one frame": (lambda cloth: setattr(bpy.context.scene, "frame_end", 1), "no motion"),
     "gravity": (lambda cloth: setattr(bpy.context.scene, "use_gravity", False), "gravity is switched off"),
+    "unit scale": (
+        lambda cloth: setattr(bpy.context.scene.unit_settings, "scale_length", 0.01),
+        "gravity is 0.0981 m/s²",
+    ),
     "pin group": (lambda cloth: setattr(cloth.taffeta.cloth, "pin_group", "Nowhere"), "“Nowhere”"),
     "hidden": (lambda cloth: setattr(cloth, "hide_viewport", True), "disabled in the viewport"),
     "no mesh": (_no_mesh, "only meshes"),

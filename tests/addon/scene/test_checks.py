@@ -128,7 +128,12 @@ def hidden_by_keys(_cloth):
     floor.hide_viewport = False
 
 
+def centimetres(_cloth):
+    bpy.context.scene.unit_settings.scale_length = 0.01
+
+
 SEEN = {
+    "default gravity in centimetres": (centimetres, "Scene: gravity is 0.0981 m/s²", "EARTH", False),
     "hidden by keys": (hidden_by_keys, "Floor: keys disable it in the viewport", "SHOW", False),
     "fan": (fan, "Floor: it turns by 45° in a frame", "SAMPLES", False),
     "instances": (instances, "Floor: cloth passes through what it instances", "", True),
