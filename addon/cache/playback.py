@@ -12,7 +12,7 @@ from ...gpu_core.files.cache import Contents
 from ..scene import modifier
 
 
-def hidden(cloth: bpy.types.Object) -> str:
+def hidden(cloth: bpy.types.Object, contents: Contents) -> str:
     """Why Blender does not show the frames, in words, or nothing where it does."""
     own = modifier.find(cloth)
     if own is None:
@@ -22,7 +22,10 @@ def hidden(cloth: bpy.types.Object) -> str:
         return f"Its modifier “{modifier.NAME}” is switched off in the {where}"
     if own.factor < 1.0 or own.vertex_group:
         return f"Its modifier “{modifier.NAME}” is blended: influence 1 and no vertex group show it whole"
-    if (own.cache_format, own.time_mode, own.play_mode) != ("PC2", "FRAME", "SCENE") or own.frame_scale != 1.0:
+    if (own.forward_axis, own.up_axis, tuple(own.flip_axis)) != modifier.AXES:
+        return f"Its modifier “{modifier.NAME}” is turned: Forward +Y, Up +Z, and nothing flipped show it as it is"
+    times = own.cache_format, own.time_mode, own.play_mode, own.frame_scale, own.frame_start
+    if times != ("PC2", "FRAME", "SCENE", 1.0, contents.frame_start):
         return f"Its modifier “{modifier.NAME}” plays at other times than it was baked for"
     return ""
 

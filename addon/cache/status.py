@@ -197,7 +197,7 @@ def _worth(
         return CacheState.STALE, differs.reason or other
     if worse := _of_stale(contents, found.frames, differs):
         return worse
-    hidden = playback.hidden(cloth)
+    hidden = playback.hidden(cloth, contents)
     if hidden:
         return CacheState.HIDDEN, f"{hidden} ({found.reason})"
     return _in_range(found, contents, scene)

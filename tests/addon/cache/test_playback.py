@@ -33,6 +33,9 @@ def test_a_mesh_that_was_edited_is_told_before_anybody_looks(baked):
         (lambda own: setattr(own, "show_render", False), "switched off in the render"),
         (lambda own: setattr(own, "factor", 0.5), "blended"),
         (lambda own: setattr(own, "time_mode", "TIME"), "other times"),
+        (lambda own: setattr(own, "frame_start", 3.0), "other times"),
+        (lambda own: setattr(own, "up_axis", "POS_X"), "turned"),
+        (lambda own: setattr(own, "flip_axis", (False, False, True)), "turned"),
     ],
 )
 def test_a_modifier_that_does_not_show_the_cache_is_told(baked, change, said):
