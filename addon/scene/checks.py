@@ -29,6 +29,7 @@ from . import (
     retiming,
     sampled,
     sewn_to,
+    triangulation,
     turning,
 )
 from .bodies import carries
@@ -152,9 +153,15 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
             yield Trouble(cloth.name, text, "PAINT")
     if cloth.library is not None:
         yield Trouble(cloth.name, "it is linked, so it is not simulated: Object > Library Override > Make")
+    if (stuck := triangulation.obstacle(cloth)) is not None:
+        text = (
+            f"“{stuck.name}” makes other vertices, and Multiresolution cannot come after the cache: apply or delete "
+            "it, or apply it to a copy that follows as a dense mesh"
+        )
+        yield Trouble(cloth.name, text)
     place = modifier.place(cloth)
     for index, entry in enumerate(cloth.modifiers):
-        if entry.name == modifier.TRIANGLES or not (entry.show_viewport or entry.show_render):
+        if entry.name == modifier.TRIANGLES or entry == stuck or not (entry.show_viewport or entry.show_render):
             continue
         if entry.type == "CLOTH":
             text = f"Blender's own Cloth modifier “{entry.name}” moves it too"

@@ -176,6 +176,9 @@ def _require_free(item: bpy.types.Object, cloth: bpy.types.Object) -> None:
         raise SceneError(cloth.name, "it is linked from another file", "Object > Library Override > Make")
     if not item.data.vertices:
         raise SceneError(item.name, "it has no vertices", "Choose another mesh")
+    if (entry := modifier.multires(item)) is not None:
+        problem = f"“{entry.name}” makes other vertices, and Multiresolution cannot come after what lets it follow"
+        raise SceneError(item.name, problem, "Apply it, or use Subdivision Surface")
     entry = hindering(cloth)
     if entry is not None:
         problem = f"“{entry.name}” after its cache makes other vertices than are simulated, which nothing can follow"

@@ -42,6 +42,11 @@ def find(cloth: bpy.types.Object) -> bpy.types.Modifier | None:
     return modifier if modifier is not None and modifier.type == "MESH_CACHE" else None
 
 
+def multires(item: bpy.types.Object) -> bpy.types.Modifier | None:
+    """Its Multires, or None: Blender lets none come after what may make other faces, as geometry nodes."""
+    return next((entry for entry in item.modifiers if entry.type == "MULTIRES"), None)
+
+
 def place(cloth: bpy.types.Object) -> int:
     """Index in the stack where our modifier is, or belongs: behind the deformers, and geometry nodes that make what the
     cloth is painted with; before what adds vertices."""

@@ -134,6 +134,11 @@ class ClothReader(Reader):
 
     def _prepare(self, depsgraph: bpy.types.Depsgraph, frame: int) -> None:
         """The triangles that Blender is to draw in every frame, and the direction of U in them."""
+        if (entry := triangulation.obstacle(self.item)) is not None:
+            problem = f"“{entry.name}” makes other vertices, and Multiresolution cannot come after the cache"
+            raise SceneError(
+                self.item.name, problem, "Apply or delete it, or apply it to a copy that follows as a dense mesh"
+            )
         if not triangulation.wanted(self.item):
             return
         with triangulation.shown(self.item):

@@ -41,9 +41,17 @@ def wanted(cloth: bpy.types.Object) -> bool:
     return len(mesh.loops) > 3 * len(mesh.polygons)
 
 
+def obstacle(cloth: bpy.types.Object) -> bpy.types.Modifier | None:
+    """The Multires that can only come before our triangles or before other nodes, or None. Those of a mesh of triangles
+    may come after our cache, which only deforms."""
+    found = modifier.multires(cloth)
+    before = found is not None and cloth.modifiers.find(found.name) < modifier.place(cloth)
+    return found if before or wanted(cloth) else None
+
+
 def attach(cloth: bpy.types.Object) -> None:
     """Let Blender draw the triangles that were simulated, where the mesh is not of triangles anyway."""
-    if not wanted(cloth):
+    if not wanted(cloth) or obstacle(cloth) is not None:
         remove(cloth)
         return
     own = find(cloth) or cloth.modifiers.new(NAME, "NODES")

@@ -188,6 +188,47 @@ def test_a_plane_of_four_vertices_is_told_and_subdivided(make_cloth, make_collid
     assert found() == []
 
 
+@pytest.mark.parametrize("after_a_bake", [False, True])
+@pytest.mark.parametrize("levels", [0, 1])
+def test_multires_on_quads_is_refused_before_the_bake_in_words_and_without_a_button(saved_scene, after_a_bake, levels):
+    """Blender lets it come after no geometry nodes, so not after our triangles."""
+    cloth = bpy.data.objects["Cloth"]
+    if after_a_bake:
+        cloth.modifiers.new(modifier.NAME, "MESH_CACHE")
+        triangulation.attach(cloth)
+    cloth.modifiers.new("Sculpted", "MULTIRES")
+    bpy.context.view_layer.objects.active = cloth
+    for _ in range(levels):
+        bpy.ops.object.multires_subdivide(modifier="Sculpted")
+    stack = [entry.name for entry in cloth.modifiers]
+    (trouble,) = found()
+    assert (trouble.text.split(":")[0], trouble.mend) == (
+        "“Sculpted” makes other vertices, and Multiresolution cannot come after the cache",
+        "",
+    )
+    with pytest.raises(RuntimeError, match="“Sculpted” makes other vertices, and Multiresolution"):
+        bpy.ops.taffeta.bake()
+    assert [entry.name for entry in cloth.modifiers] == stack
+
+
+def test_multires_on_triangles_refines_what_is_simulated(saved_scene):
+    cloth = bpy.data.objects["Cloth"]
+    cloth.data.clear_geometry()
+    cloth.data.from_pydata([(x, y, 0) for y in (0, 1, 2) for x in range(9)], [], [
+        face for y in (0, 1) for x in range(8)
+        for a in (9 * y + x,) for face in ((a, a + 1, a + 9), (a + 1, a + 10, a + 9))
+    ])  # fmt: skip
+    cloth.modifiers.new("Sculpted", "MULTIRES")
+    bpy.context.view_layer.objects.active = cloth
+    bpy.ops.object.multires_subdivide(modifier="Sculpted")
+    assert bpy.ops.taffeta.bake() == {"FINISHED"}
+    assert [entry.name for entry in cloth.modifiers] == [modifier.NAME, "Sculpted"]
+    bpy.context.scene.frame_set(4)
+    shown = cloth.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    assert len(shown.vertices) > 27
+    assert max(vertex.co.z for vertex in shown.vertices) < -0.01
+
+
 def test_what_fails_while_a_cloth_is_read_leaves_no_modifier_on_it(make_cloth, monkeypatch):
     item = make_cloth()
     monkeypatch.setattr(modifier, "place", lambda cloth: 1 // 0)

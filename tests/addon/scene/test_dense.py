@@ -227,6 +227,7 @@ def test_a_copy_follows_too_and_can_be_bound_by_itself(pair):
         (lambda light, item: setattr(item, "hide_viewport", True), "disabled in the viewport"),
         (lambda light, item: light.data.clear_geometry(), "no triangle has an area"),
         (lambda light, item: item.data.clear_geometry(), "it has no vertices"),
+        (lambda light, item: item.modifiers.new("Sculpted", "MULTIRES"), "“Sculpted” makes other vertices"),
     ],
 )
 def test_what_cannot_be_bound_is_said_before_anything_is_changed(pair, spoil, words):
