@@ -241,7 +241,7 @@ def _is_ours(tree: bpy.types.NodeTree | None) -> bool:
 
 def _keeps_vertices(entry: bpy.types.Modifier) -> bool:
     """Nodes of others may make a light mesh of what the object has."""
-    return entry.type in modifier.KEEPS_VERTICES or entry.name.startswith("Taffeta ")
+    return entry.type in modifier.KEEPS_VERTICES or entry.name.startswith(modifier.PREFIX)
 
 
 def _shape(mesh: bpy.types.Mesh) -> str:

@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 
 from ...gpu_core.scene.scene import Folds, SceneError
+from . import modifier
 
 CREASE = "crease_edge"  #: Blender's own, as Edge > Edge Crease sets it
 
@@ -23,7 +24,7 @@ def choices(cloth: bpy.types.PropertyGroup, _context: bpy.types.Context, _text: 
 def may_exist(item: bpy.types.Object) -> bool:
     """As far as one sees without evaluating the object: geometry nodes may yet make it."""
     there = item.type == "MESH" and item.taffeta.cloth.fold_attribute in item.data.attributes
-    return there or any(entry.type == "NODES" for entry in item.modifiers)
+    return there or modifier.may_make_attributes(item)
 
 
 def of_mesh(item: bpy.types.Object, mesh: bpy.types.Mesh) -> Folds | None:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 import bpy
 
+PREFIX = "Taffeta "  #: of all modifiers that are ours
 NAME = "Taffeta Cache"
 TRIANGLES = "Taffeta Triangles"  #: keeps the solver's triangles in what Blender draws: `triangulation`
 LIVE = "Taffeta Live"  #: shows what Live simulates, and goes with it
@@ -40,6 +41,11 @@ def find(cloth: bpy.types.Object) -> bpy.types.Modifier | None:
     """Our modifier on this object, or None."""
     modifier = cloth.modifiers.get(NAME)
     return modifier if modifier is not None and modifier.type == "MESH_CACHE" else None
+
+
+def may_make_attributes(item: bpy.types.Object) -> bool:
+    """Has it geometry nodes of others, as far as one sees without evaluating the object? Ours make none to read."""
+    return any(entry.type == "NODES" and not entry.name.startswith(PREFIX) for entry in item.modifiers)
 
 
 def multires(item: bpy.types.Object) -> bpy.types.Modifier | None:

@@ -17,6 +17,7 @@ from bpy.props import FloatProperty, StringProperty
 from ...gpu_core.scene.arrays import FloatArray
 from ...gpu_core.scene.scene import Cloth, Material, SceneError
 from ...gpu_core.scene.shape import Shape
+from . import modifier
 from .shown import KEYED, UNKEYED, shown, shown_length
 
 
@@ -145,7 +146,7 @@ def exists(item: bpy.types.Object, name: str) -> bool:
     return (
         name in item.vertex_groups
         or (item.type == "MESH" and name in item.data.attributes)
-        or any(entry.type == "NODES" for entry in item.modifiers)
+        or modifier.may_make_attributes(item)
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from ...gpu_core.scene.arrays import Array, IntArray
 from ...gpu_core.scene.scene import SceneError
 from . import mesh as mesh_arrays
+from . import modifier
 
 FLAT = 1.0e-7  #: area of a triangle relative to its longest side squared, that is none
 
@@ -40,7 +41,7 @@ def may_exist(item: bpy.types.Object) -> bool:
     """May its UV map be there, as far as one sees without evaluating the object? Geometry nodes may yet make it."""
     name = item.taffeta.cloth.pattern_map
     there = item.type == "MESH" and name in item.data.uv_layers
-    return there or any(entry.type == "NODES" for entry in item.modifiers)
+    return there or modifier.may_make_attributes(item)
 
 
 def ordered(triangles: IntArray, places: Array, wanted: IntArray) -> Array:

@@ -188,6 +188,22 @@ def test_a_plane_of_four_vertices_is_told_and_subdivided(make_cloth, make_collid
     assert found() == []
 
 
+def no_pins(cloth):
+    cloth.taffeta.cloth.pin_group = "Nowhere"
+
+
+@pytest.mark.parametrize("harm", [no_pins, no_group, no_folds, no_pattern])
+def test_a_name_that_is_gone_is_told_and_cleared_after_a_bake_too(saved_scene, harm):
+    """Our own geometry nodes give nothing that a cloth is painted with."""
+    bpy.ops.taffeta.bake()
+    cloth = bpy.data.objects["Cloth"]
+    assert triangulation.find(cloth) is not None
+    harm(cloth)
+    trouble = next(each for each in found() if "“Nowhere”" in each.text)
+    bpy.ops.taffeta.mend(name="Cloth", how=trouble.mend)
+    assert found() == []
+
+
 @pytest.mark.parametrize("after_a_bake", [False, True])
 @pytest.mark.parametrize("levels", [0, 1])
 def test_multires_on_quads_is_refused_before_the_bake_in_words_and_without_a_button(saved_scene, after_a_bake, levels):
