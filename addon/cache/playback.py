@@ -27,6 +27,8 @@ def hidden(cloth: bpy.types.Object, contents: Contents) -> str:
     times = own.cache_format, own.time_mode, own.play_mode, own.frame_scale, own.frame_start
     if times != ("PC2", "FRAME", "SCENE", 1.0, contents.frame_start):
         return f"Its modifier “{modifier.NAME}” plays at other times than it was baked for"
+    for entry in modifier.overriding(cloth):
+        return f"“{entry.name}” comes after the cache and shows its file instead"
     return ""
 
 

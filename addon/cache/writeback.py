@@ -56,4 +56,5 @@ def _ensure(item: bpy.types.Object) -> bpy.types.MeshCacheModifier:
     if own is None:
         own = item.modifiers.new(modifier.NAME, "MESH_CACHE")
         item.modifiers.move(item.modifiers.find(own.name), place)
+    modifier.take_before(item)
     return own

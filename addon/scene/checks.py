@@ -159,7 +159,7 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
             "it, or apply it to a copy that follows as a dense mesh"
         )
         yield Trouble(cloth.name, text)
-    place = modifier.place(cloth)
+    place, overriding = modifier.place(cloth), modifier.overriding(cloth)
     for index, entry in enumerate(cloth.modifiers):
         if entry.name == modifier.TRIANGLES or entry == stuck or not (entry.show_viewport or entry.show_render):
             continue
@@ -169,6 +169,9 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
         elif index < place and not modifier.comes_before(cloth, entry):
             text = f"“{entry.name}” comes before the cache and makes other vertices"
             yield Trouble(cloth.name, text, "AFTER_CACHE")
+        elif entry in overriding:
+            text = f"“{entry.name}” comes after the cache and shows its file instead"
+            yield Trouble(cloth.name, text, "BEFORE_CACHE" if modifier.multires(cloth) is None else "")
         elif index > place and entry.type not in modifier.SHAPELESS and modifier.find(cloth) is not None:
             text = f"what “{entry.name}” makes of the simulated cloth may cross: that is looked at after each bake"
             yield Trouble(cloth.name, text, notice=True)

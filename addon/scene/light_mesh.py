@@ -33,8 +33,10 @@ def make(context: bpy.types.Context, item: bpy.types.Object, vertices: int = 0) 
     mesh.name = f"{item.name} Light"
     light = item.copy()
     light.data, light.name = mesh, mesh.name
-    for entry in list(light.modifiers)[modifier.place(light) :]:
-        light.modifiers.remove(entry)
+    after = list(light.modifiers)[modifier.place(light) :]
+    for entry in list(light.modifiers):
+        if entry in after or modifier.shows_file(entry):  # a file has the dense mesh
+            light.modifiers.remove(entry)
     light.taffeta.cloth.cache_key = light.taffeta.bound_shape = ""
     light.taffeta.role, item.taffeta.role = "CLOTH", "NONE"
     own = [place for place in item.users_collection if place.library is None and place.override_library is None]

@@ -130,6 +130,10 @@ def after_cache(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
             item.modifiers.move(item.modifiers.find(entry.name), len(item.modifiers) - 1)
 
 
+def before_cache(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    modifier.take_before(item)
+
+
 def bind(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     dense.bind(bpy.context, item, item.taffeta.follows)
 
@@ -197,6 +201,7 @@ MENDS: dict[str, tuple[str, Callable[[bpy.types.Scene, bpy.types.Object], list[s
     "CONVERT": ("Convert to Taffeta", convert),
     "BLENDER_CLOTH": ("Switch Blender's Off", blender_cloth),
     "AFTER_CACHE": ("Move behind the Cache", after_cache),
+    "BEFORE_CACHE": ("Move before the Cache", before_cache),
     "BIND": ("Bind Dense Mesh", bind),
     "UNBIND": ("Unbind", unbind),
     "LIGHT_AFTER": ("Switch It Off", light_after),

@@ -23,10 +23,10 @@ AXES = (
 KEEPS_VERTICES = frozenset(
     {
         "ARMATURE", "CAST", "CLOTH", "COLLISION", "CORRECTIVE_SMOOTH", "CURVE", "DATA_TRANSFER", "DISPLACE", "HOOK",
-        "LAPLACIANDEFORM", "LAPLACIANSMOOTH", "LATTICE", "MESH_CACHE", "MESH_DEFORM", "NORMAL_EDIT", "SHRINKWRAP",
-        "SIMPLE_DEFORM", "SMOOTH", "SOFT_BODY", "SURFACE", "SURFACE_DEFORM", "UV_PROJECT", "UV_WARP",
-        "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY", "VOLUME_DISPLACE", "WARP", "WAVE",
-        "WEIGHTED_NORMAL",
+        "LAPLACIANDEFORM", "LAPLACIANSMOOTH", "LATTICE", "MESH_CACHE", "MESH_DEFORM", "MESH_SEQUENCE_CACHE",
+        "NORMAL_EDIT", "SHRINKWRAP", "SIMPLE_DEFORM", "SMOOTH", "SOFT_BODY", "SURFACE", "SURFACE_DEFORM",
+        "UV_PROJECT", "UV_WARP", "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY",
+        "VOLUME_DISPLACE", "WARP", "WAVE", "WEIGHTED_NORMAL",
     }
 )  # fmt: skip
 
@@ -41,6 +41,30 @@ def find(cloth: bpy.types.Object) -> bpy.types.Modifier | None:
     """Our modifier on this object, or None."""
     modifier = cloth.modifiers.get(NAME)
     return modifier if modifier is not None and modifier.type == "MESH_CACHE" else None
+
+
+def shows_file(entry: bpy.types.Modifier) -> bool:
+    """Does it, in place of what comes before it, show the places of vertices that lie in a file of others?"""
+    if entry.name.startswith(PREFIX):
+        return False
+    if entry.type == "MESH_SEQUENCE_CACHE":
+        return "VERT" in entry.read_data
+    whole = entry.type == "MESH_CACHE" and entry.factor == 1.0 and not entry.vertex_group
+    return whole and entry.deform_mode == "OVERWRITE"
+
+
+def overriding(cloth: bpy.types.Object) -> list[bpy.types.Modifier]:
+    """What after ours shows a file in place of what is simulated."""
+    after = list(cloth.modifiers)[place(cloth) + 1 :]
+    return [entry for entry in after if (entry.show_viewport or entry.show_render) and shows_file(entry)]
+
+
+def take_before(cloth: bpy.types.Object) -> None:
+    """Let what shows a file come before ours: the simulation begins with what it shows, and pins follow it."""
+    if multires(cloth) is not None:  # nothing but deformers may pass it
+        return
+    for entry in overriding(cloth):
+        cloth.modifiers.move(cloth.modifiers.find(entry.name), len(cloth.modifiers) - len(simulated(cloth)))
 
 
 def may_make_attributes(item: bpy.types.Object) -> bool:

@@ -139,6 +139,9 @@ class ClothReader(Reader):
             raise SceneError(
                 self.item.name, problem, "Apply or delete it, or apply it to a copy that follows as a dense mesh"
             )
+        for entry in modifier.overriding(self.item):
+            problem = f"“{entry.name}” comes after the cache and shows its file instead"
+            raise SceneError(self.item.name, problem, f"Move it before “{modifier.NAME}”, or remove it")
         if not triangulation.wanted(self.item):
             return
         with triangulation.shown(self.item):
