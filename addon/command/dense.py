@@ -19,6 +19,8 @@ def bind(options: Namespace, report: Report) -> None:
     with failures():
         if options.cloth is None:
             cloth = light_mesh.make(context, item, options.vertices or 0)
+            if found := light_mesh.crossings(cloth):
+                report.lines.append(f"{cloth.name} crosses itself in {found} places as it was made")
         else:
             cloth = _object(options.cloth)
         bound = dense.bind(context, item, cloth, options.as_shown)

@@ -144,6 +144,9 @@ class TAFFETA_OT_make_light(Greyed):
             other.select_set(False)
         light.select_set(True)
         context.view_layer.objects.active = light
+        if found := light_mesh.crossings(light):
+            text = f"{light.name}: it crosses itself in {found} places as it was made. Set Tangled Start to Untangle, "
+            self.report({"WARNING"}, coded(text + "part them, or choose another number of vertices"))
         self.report({"INFO"}, f"{len(light.data.vertices)} vertices. {_in_words(context, item, light, bound)}")
         return {"FINISHED"}
 

@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 from mathutils.bvhtree import BVHTree
 
+from ...gpu_core.check.intersection import intersections
 from ...gpu_core.scene.arrays import Array, IntArray
 from ...gpu_core.scene.scene import SceneError
 from . import dense, modifier
@@ -21,6 +22,8 @@ MOST, PART = 8000, 8  #: vertices that none is told to have: a part of the dense
 FEWEST = 16
 ROUGH = 0.2  #: of an edge of the light mesh: how far the surface is made rough
 ROUNDS = 5  #: twice, in which vertices go half the way to the middle of their neighbours
+NEEDLE, SPECK = 0.3, 0.3  #: how even a triangle stays, and its shortest side as a part of the median one
+SHORTEST = 0.1  #: of the median edge; none is shorter
 SEED = 1
 
 
@@ -43,6 +46,11 @@ def make(context: bpy.types.Context, item: bpy.types.Object, vertices: int = 0) 
     for place in own or [context.scene.collection]:
         place.objects.link(light)
     return light
+
+
+def crossings(light: bpy.types.Object) -> int:
+    """How many of its edges go through one of its triangles."""
+    return len(intersections(mesh_arrays.positions(light.data), mesh_arrays.triangles(light.data)))
 
 
 def _require(item: bpy.types.Object, wanted: int) -> None:
@@ -91,6 +99,7 @@ def _decimated(context: bpy.types.Context, item: bpy.types.Object, wanted: int) 
     _lay_evenly(made, smooth)
     _turn_edges(made)
     _lay_evenly(made, smooth)
+    _collapse_short(made)
     return made
 
 
@@ -117,9 +126,35 @@ def _lay_evenly(mesh: bpy.types.Mesh, smooth: BVHTree) -> None:
     inner = ends[~on_border[ends].all(axis=1)]
     for _ in range(ROUNDS):
         middle = np.where(on_border[:, None], _middle(points, border), _middle(points, inner))
-        points = 0.5 * (points + middle)
-        points = np.array([smooth.find_nearest(point)[0] for point in points.tolist()], np.float64)
+        wanted = 0.5 * (points + middle)
+        wanted = np.array([smooth.find_nearest(point)[0] for point in wanted.tolist()], np.float64)
+        points = _unspoilt(points, wanted, triangles)
     _set(mesh, points)
+
+
+def _unspoilt(points: Array, wanted: Array, triangles: IntArray) -> Array:
+    """(N, 3) the wanted places, but of vertices whose triangles would become needles or specks: ears and holes that are
+    hardly wider than an edge would shrink to nothing."""
+    before = _evenness(points, triangles)
+    least = np.array([NEEDLE, SPECK * np.median(before[:, 1])])
+    moved = np.ones(len(points), bool)
+    while True:
+        places = np.where(moved[:, None], wanted, points)
+        now = _evenness(places, triangles)
+        stuck = triangles[((now < before) & (now < least)).any(axis=1)]
+        if not moved[stuck].any():
+            return places
+        moved[stuck] = False
+
+
+def _evenness(points: Array, triangles: IntArray) -> Array:
+    """(T, 2) of triangles: 1 where all sides are equal and 0 without area; and the shortest side."""
+    corner = points[triangles]
+    sides = np.roll(corner, -1, axis=1) - corner
+    area = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
+    square = np.einsum("tkx,tkx->tk", sides, sides)
+    even = 2.0 * np.sqrt(3.0) * area / np.maximum(square.sum(axis=1), np.finfo(float).tiny)
+    return np.column_stack([even, np.sqrt(square.min(axis=1))])
 
 
 def _turn_edges(mesh: bpy.types.Mesh) -> None:
@@ -128,6 +163,21 @@ def _turn_edges(mesh: bpy.types.Mesh) -> None:
     try:
         edited.from_mesh(mesh)
         bmesh.ops.beautify_fill(edited, faces=edited.faces[:], edges=edited.edges[:], method="AREA")
+        edited.to_mesh(mesh)
+    finally:
+        edited.free()
+
+
+def _collapse_short(mesh: bpy.types.Mesh) -> None:
+    """Pieces of the dense mesh that are smaller than its edges have become specks, of which nothing is left then."""
+    edited = bmesh.new()
+    try:
+        edited.from_mesh(mesh)
+        shortest = SHORTEST * float(np.median([edge.calc_length() for edge in edited.edges]))
+        bmesh.ops.dissolve_degenerate(edited, edges=edited.edges[:], dist=shortest)
+        loose = [vertex for vertex in edited.verts if not vertex.link_faces]
+        bmesh.ops.delete(edited, geom=loose, context="VERTS")
+        bmesh.ops.triangulate(edited, faces=edited.faces[:])
         edited.to_mesh(mesh)
     finally:
         edited.free()

@@ -56,6 +56,15 @@ def test_the_active_mesh_follows_what_its_field_names(pair):
     assert (dense.light_of(dense_mesh), light.hide_render) == (light, False)
 
 
+def test_a_light_mesh_that_crosses_itself_is_told(scene, capfd):
+    bpy.ops.mesh.primitive_monkey_add()
+    bpy.ops.taffeta.make_light()
+    assert "Suzanne Light: it crosses itself in" in capfd.readouterr().out
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=20, y_subdivisions=20)
+    bpy.ops.taffeta.make_light()
+    assert "crosses itself" not in capfd.readouterr().out
+
+
 def test_binding_is_undone_and_redone(pair):
     choose(*pair)
     before = world(item("Dense"), 4)

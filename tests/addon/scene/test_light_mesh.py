@@ -45,6 +45,49 @@ def test_its_triangles_are_even_and_on_the_surface(make_object, kind):
     np.testing.assert_allclose(light.dimensions, item.dimensions, rtol=0.02, atol=0.002)
 
 
+def suzanne() -> None:
+    """With small holes, eyes that go through the head, and ears."""
+    bpy.ops.mesh.primitive_monkey_add()
+
+
+def cluttered() -> None:
+    """A fine box, a rivet of a fiftieth of its size, and a cone through it."""
+    bpy.ops.mesh.primitive_cube_add(size=1)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.subdivide(number_cuts=8)
+    bpy.ops.mesh.primitive_uv_sphere_add(radius=0.02, location=(1, 0, 0))
+    bpy.ops.mesh.primitive_cone_add(location=(0, 0, 1))
+    bpy.ops.object.mode_set(mode="OBJECT")
+
+
+def dented() -> None:
+    """A sphere whose vertices lie up to half a radius in or out."""
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=4)
+    mesh = bpy.context.object.data
+    points = mesh_arrays.positions(mesh)
+    far = np.random.default_rng(3).normal(1.0, 0.15, (len(points), 1))
+    mesh.vertices.foreach_set("co", (points * far).astype(np.float32).ravel())
+
+
+def ring() -> None:
+    """Thinner than an edge of the light mesh is long."""
+    bpy.ops.mesh.primitive_torus_add(minor_radius=0.02, major_segments=64)
+
+
+@pytest.mark.parametrize("add", [suzanne, cluttered, dented, ring])
+@pytest.mark.parametrize("vertices", [0, 200])
+def test_an_untidy_mesh_gives_neither_specks_nor_needles(scene, add, vertices):
+    add()
+    mesh = light_mesh.make(bpy.context, bpy.context.object, vertices).data
+    ends = np.array([edge.vertices for edge in mesh.edges])
+    points = mesh_arrays.positions(mesh).astype(float)
+    lengths = np.linalg.norm(points[ends[:, 0]] - points[ends[:, 1]], axis=1)
+    assert lengths.min() >= 0.1 * np.median(lengths)
+    assert quality(mesh).min() > 0.02
+    assert all(len(face.vertices) == 3 for face in mesh.polygons)
+    assert len(mesh.vertices) > 0.8 * (vertices or len(bpy.context.object.data.vertices) // light_mesh.PART)
+
+
 def test_it_is_the_same_every_time(make_object):
     first, second = (
         mesh_arrays.positions(light_mesh.make(bpy.context, sheet(make_object, "Dense", 40), 200).data) for _ in range(2)
