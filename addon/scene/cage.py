@@ -269,10 +269,27 @@ def _deforms(body: bpy.types.Object) -> bool:
 
 
 def _bind(cage: bpy.types.Object, body: bpy.types.Object) -> None:
+    """Surface Deform takes no concave faces. Then it is bound to their triangles: afterwards it asks for the vertices
+    alone, which are the same. Raises SceneError."""
+    if _binds(cage, body):
+        return
+    cut = body.modifiers.new(BOUND, "TRIANGULATE")
+    try:
+        if _binds(cage, body):
+            return
+    finally:
+        body.modifiers.remove(cut)
+    problem = "Blender's Surface Deform does not bind to it: an edge has more than two faces, or a face no area"
+    raise SceneError(body.name, problem, "Repair it: Mesh > Clean Up, Select > All by Trait > Non Manifold")
+
+
+def _binds(cage: bpy.types.Object, body: bpy.types.Object) -> bool:
     entry: Any = cage.modifiers.new(BOUND, "SURFACE_DEFORM")
     entry.target = body
+    bpy.context.view_layer.update()
     with bpy.context.temp_override(object=cage, active_object=cage, selected_objects=[cage]):
         bpy.ops.object.surfacedeform_bind(modifier=entry.name)
-    if not entry.is_bound:
-        problem = "Blender's Surface Deform does not bind to it: an edge has more than two faces, or a face no area"
-        raise SceneError(body.name, problem, "Repair it: Mesh > Clean Up, Select > All by Trait > Non Manifold")
+    if entry.is_bound:
+        return True
+    cage.modifiers.remove(entry)  # the next try of this one would only take the first back
+    return False

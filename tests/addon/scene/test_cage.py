@@ -76,6 +76,26 @@ def test_it_follows_the_bones(arm, bend):
     assert np.quantile(away, 0.9) < 0.01  # the body is still inside of it, but for the fold
 
 
+def test_it_is_bound_to_a_body_with_concave_faces_and_follows_it(scene):
+    """A cylinder's caps of 120 corners, which are bent by the modifier: Surface Deform itself does not take them."""
+    bpy.ops.mesh.primitive_cylinder_add(vertices=24)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.subdivide(number_cuts=4)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    body = bpy.context.object
+    bend, body.taffeta.role = body.modifiers.new("Bend", "SIMPLE_DEFORM"), "COLLIDER"
+    bend.deform_method, bend.angle = "BEND", 0.5
+    bpy.context.view_layer.update()
+    made = cage.make(body, 40, 0.1, soft=False)
+    assert list(body.modifiers) == [bend]
+    assert made.farthest < 0.1
+    for angle in (0.5, 1.5):
+        bend.angle = angle
+        points, triangles = shape(made.item)
+        away = cage._outside(points, triangles, shape(body)[0])
+        assert away.max() < made.farthest + 0.02
+
+
 def test_it_is_made_at_rest_and_the_pose_comes_back(arm):
     pose(bpy.data.objects["Skeleton"], 1.0)
     made = cage.make(arm, 40, 0.1, soft=False)
