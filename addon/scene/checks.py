@@ -33,7 +33,7 @@ from . import (
     turning,
 )
 from .bodies import carries
-from .evaluated import is_enabled
+from .evaluated import disabled, is_enabled
 from .gather import Members
 from .loose import loose
 from .render_settings import differs
@@ -76,7 +76,7 @@ def troubles(scene: bpy.types.Scene, present: Members) -> Iterator[Trouble]:
             yield Trouble(collider.name, text, notice=True)
     for item in present.followers:
         yield from _of_follower(item)
-    yield from _of_others(scene)
+    yield from _of_others(scene, present)
 
 
 def _of_scene(scene: bpy.types.Scene, present: Members) -> Iterator[Trouble]:
@@ -245,24 +245,28 @@ def _of_mesh(cloth: bpy.types.Object) -> Iterator[Trouble]:
         yield Trouble(cloth.name, f"its {len(cloth.data.vertices)} vertices cannot fold: subdivide it", "SUBDIVIDE")
 
 
-def _of_others(scene: bpy.types.Scene) -> Iterator[Trouble]:
-    """Of objects that take no part, although the user may think so."""
+def _of_others(scene: bpy.types.Scene, present: Members) -> Iterator[Trouble]:
+    """Of objects that take no part, although the user may think so, and what costs more than a draw may."""
     number = scene.session_uid
     if number not in _others or time.monotonic() - _others[number][0] > MEMORY:
-        _others[number] = time.monotonic(), list(_look(scene))
+        _others[number] = time.monotonic(), list(_look(scene, present))
     yield from _others[number][1]
 
 
 _others: dict[int, tuple[float, list[Trouble]]] = {}  # by the scene: when, and what was found
 
 
-def _look(scene: bpy.types.Scene) -> Iterator[Trouble]:
+def _look(scene: bpy.types.Scene, present: Members) -> Iterator[Trouble]:
     first, last = retiming.frame_range(scene)
+    layer = bpy.context.view_layer.layer_collection
+    for item in dict.fromkeys([*present.cloths, *(body.outermost for body in present.bodies)]):
+        if not item.hide_viewport and not is_enabled(item, layer):
+            yield Trouble(item.name, disabled(item.name).problem)
     for item in scene.objects:
         if item.taffeta.role == "COLLIDER":
             yield from _of_turning(item, scene.taffeta.samples_per_frame, turning.fastest(item, first, last))
         for _, pins in pin_properties.chosen(item) if item.taffeta.role == "CLOTH" else ():
-            if pins.target is not None and not is_enabled(pins.target, bpy.context.view_layer.layer_collection):
+            if pins.target is not None and not is_enabled(pins.target, layer):
                 text = f"its pins follow “{pins.target.name}”, which is in no enabled collection of this scene"
                 yield Trouble(item.name, text, "TARGET")
         for text in fields.ignored(item):

@@ -27,7 +27,7 @@ def require_enabled(item: bpy.types.Object, layer: bpy.types.LayerCollection) ->
     """Raises SceneError where it is switched off in the view layer with this collection. What another object points to
     has a place even then, but one that does not move."""
     if item.hide_viewport or not is_enabled(item, layer):
-        raise _disabled(item.name)
+        raise disabled(item.name)
 
 
 def require_shown(target: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame: float) -> None:
@@ -40,7 +40,8 @@ def require_shown(target: bpy.types.Object, depsgraph: bpy.types.Depsgraph, fram
         )
 
 
-def _disabled(name: str) -> SceneError:
+def disabled(name: str) -> SceneError:
+    """What is said of an object that Blender does not evaluate."""
     return SceneError(
         name,
         "it is disabled in the viewport, or its collection is, so Blender does not evaluate it",
@@ -53,7 +54,7 @@ def evaluated_mesh(body: Body, depsgraph: bpy.types.Depsgraph, frame: float) -> 
     """(mesh, (4, 4) from its space to the world, m) as Blender shows the object now. frame: of now, for errors."""
     evaluated = body.item.evaluated_get(depsgraph)
     if not evaluated.is_evaluated:
-        raise _disabled(body.name)
+        raise disabled(body.name)
     matrix = object_to_world(body, depsgraph, frame)
     try:
         yield evaluated.to_mesh(), matrix

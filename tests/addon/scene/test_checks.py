@@ -204,6 +204,44 @@ def test_a_name_that_is_gone_is_told_and_cleared_after_a_bake_too(saved_scene, h
     assert found() == []
 
 
+def excluded(part):
+    part.exclude = True
+
+
+def switched_off(part):
+    part.collection.hide_viewport = True
+
+
+def carried(item):
+    """By an empty that instances its collection; the empty to look at."""
+    inner, carrier = bpy.data.collections.new("Inner"), bpy.data.objects.new("Carrier", None)
+    inner.objects.link(item)
+    bpy.context.scene.collection.objects.unlink(item)
+    carrier.instance_type, carrier.instance_collection = "COLLECTION", inner
+    bpy.context.scene.collection.objects.link(carrier)
+    return carrier
+
+
+@pytest.mark.parametrize("hide", [excluded, switched_off])
+@pytest.mark.parametrize("name", ["Cloth", "Floor", "Carrier"])
+def test_what_lies_in_a_collection_that_is_off_is_told_in_the_words_of_the_bake_that_refuses_it(
+    saved_scene, hide, name
+):
+    item = carried(bpy.data.objects["Floor"]) if name == "Carrier" else bpy.data.objects[name]
+    part = bpy.data.collections.new("Part")
+    saved_scene.collection.children.link(part)
+    part.objects.link(item)
+    for place in item.users_collection:
+        if place != part:
+            place.objects.unlink(item)
+    assert found() == []
+    hide(bpy.context.view_layer.layer_collection.children["Part"])
+    (trouble,) = found()
+    assert trouble.name == name
+    with pytest.raises(RuntimeError, match=f"{name}.*: {trouble.text}"):
+        bpy.ops.taffeta.bake()
+
+
 @pytest.mark.parametrize("after_a_bake", [False, True])
 @pytest.mark.parametrize("levels", [0, 1])
 def test_multires_on_quads_is_refused_before_the_bake_in_words_and_without_a_button(saved_scene, after_a_bake, levels):
