@@ -23,7 +23,7 @@ FEWEST = 16
 ROUGH = 0.2  #: of an edge of the light mesh: how far the surface is made rough
 ROUNDS = 5  #: twice, in which vertices go half the way to the middle of their neighbours
 NEEDLE, SPECK = 0.3, 0.3  #: how even a triangle stays, and its shortest side as a part of the median one
-SHORTEST = 0.1  #: of the median edge; none is shorter
+SHORTEST = 0.15  #: of the median edge: what is shorter collapses, after which the median is another
 SEED = 1
 
 
@@ -169,15 +169,18 @@ def _turn_edges(mesh: bpy.types.Mesh) -> None:
 
 
 def _collapse_short(mesh: bpy.types.Mesh) -> None:
-    """Pieces of the dense mesh that are smaller than its edges have become specks, of which nothing is left then."""
+    """Pieces of the dense mesh that are smaller than its edges have become specks, of which nothing is left then. Of
+    faces that have come to lie in one place one is."""
     edited = bmesh.new()
     try:
         edited.from_mesh(mesh)
         shortest = SHORTEST * float(np.median([edge.calc_length() for edge in edited.edges]))
         bmesh.ops.dissolve_degenerate(edited, edges=edited.edges[:], dist=shortest)
+        bmesh.ops.triangulate(edited, faces=edited.faces[:])
+        single = {frozenset(face.verts): face for face in edited.faces}.values()
+        bmesh.ops.delete(edited, geom=list(set(edited.faces) - set(single)), context="FACES")
         loose = [vertex for vertex in edited.verts if not vertex.link_faces]
         bmesh.ops.delete(edited, geom=loose, context="VERTS")
-        bmesh.ops.triangulate(edited, faces=edited.faces[:])
         edited.to_mesh(mesh)
     finally:
         edited.free()
