@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -175,6 +175,13 @@ class Bake:
             handover.discard(self._job.folder)
             killed = Cancelled() if process.state == "cancelled" else None
             self.handle(self._last_words or killed or Ended(process.error))
+            self._give_copy_back()
+
+    def _give_copy_back(self) -> None:
+        """A copy of somebody else's bake that nothing was added to is of no use: the cloth still plays the original."""
+        if self._source is not None and not self.state.done and self.state.phase is not Phase.DONE:
+            with suppress(CacheError, DiskError):  # what is left is a whole bake
+                own_folder.free(self.folder)
 
     # Effects
 
@@ -192,13 +199,13 @@ class Bake:
         settings, blender_scene = self.settings, self._blender_scene()
         if settings is None or blender_scene is None:
             raise NothingToDoError("The scene is gone")
+        before, keep = self._source or self.folder, 0
+        if self.order.resume:
+            _require_same(before, self._job.content)
+        elif self.order.from_frame is not None:
+            keep = _kept(before, settings, self.order.from_frame)
         if self._source is not None:
             place.take_over(self._source, self.folder)
-        keep = 0
-        if self.order.resume:
-            _require_same(self.folder, self._job.content)
-        elif self.order.from_frame is not None:
-            keep = _kept(self.folder, settings, self.order.from_frame)
         self._job.commit()
         keys.store(blender_scene, cloth_objects(blender_scene))
         place.claim(self._job.folder, self.folder, blender_scene, self._blend)
@@ -227,6 +234,7 @@ class Bake:
     def _kill_worker(self) -> None:
         if self._process is not None:
             self._process.kill()
+            self._give_copy_back()
 
     def _play(self) -> None:
         scene = self._blender_scene()

@@ -25,7 +25,7 @@ import bpy
 from ...gpu_core.files import cache
 from ...gpu_core.files import folder as own_folder
 from ...gpu_core.files.cache import CacheError
-from ...gpu_core.files.disk import disk_errors, make_folder, write_whole
+from ...gpu_core.files.disk import DiskError, disk_errors, make_folder, write_whole
 from ...gpu_core.files.folder import JOB, OWNER, PARTS
 from ...gpu_core.files.handover import adopt, incoming
 from ...gpu_core.files.lock import locked
@@ -204,13 +204,20 @@ def refuse_foreign(folder: Path, scene: bpy.types.Scene, blend: Path | None = No
 
 
 def take_over(source: Path, folder: Path) -> None:
-    """Copy a bake into a folder of our own, to go on with it there. Raises CacheError, DiskError."""
+    """Copy a bake into a folder of our own, to go on with it there: all of it, or nothing. Raises CacheError,
+    DiskError."""
     own_folder.prepare(folder)
-    with locked(folder), disk_errors(folder):
-        for path in cache.files(source):
-            if path.name != cache.CONTENTS:
-                shutil.copy2(path, folder)
-        shutil.copy2(source / cache.CONTENTS, folder)  # last: without it the folder counts as empty
+    try:
+        with locked(folder), disk_errors(folder):
+            own_folder.clear(folder)
+            _bring_job(source, folder, owned=False)  # which says what a longer range has in common with it
+            for path in cache.files(source):
+                if path.name != cache.CONTENTS:
+                    shutil.copy2(path, folder)
+            shutil.copy2(source / cache.CONTENTS, folder)  # last: without it the folder counts as empty
+    except (CacheError, DiskError):
+        own_folder.free(folder)
+        raise
 
 
 def move(folder: Path, to: Path) -> None:
@@ -220,15 +227,22 @@ def move(folder: Path, to: Path) -> None:
         raise CacheError(f"{to} holds another bake", "Free it, or bake again")
     own_folder.prepare(to)
     with locked(folder), locked(to), disk_errors(to):
-        if (folder / JOB).is_dir():
-            job = incoming(to)
-            make_folder(job)
-            for path in (folder / JOB).iterdir():
-                _second(path, job / path.name)
-            adopt(job, to)
+        _bring_job(folder, to, owned=True)
         for path in sorted(cache.files(folder), key=lambda path: path.name == cache.CONTENTS):  # which makes it a bake
             _second(path, to / path.name)
     own_folder.free(folder)
+
+
+def _bring_job(source: Path, folder: Path, owned: bool) -> None:
+    """Give a folder the job of another. owned: with whose it is. Raises DiskError."""
+    if not (source / JOB).is_dir():
+        return
+    job = incoming(folder)
+    make_folder(job)
+    for path in (source / JOB).iterdir():
+        if owned or path.name != OWNER:
+            _second(path, job / path.name)
+    adopt(job, folder)
 
 
 def _second(source: Path, path: Path) -> None:

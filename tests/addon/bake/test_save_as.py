@@ -21,9 +21,10 @@ from taffeta.addon.interface import bake_panels
 from taffeta.addon.scene import modifier
 from taffeta.gpu_core.files import cache
 from taffeta.gpu_core.files.cache import CacheState
-from taffeta.gpu_core.files.folder import holds_bake
+from taffeta.gpu_core.files.folder import INCOMING, holds_bake
 from taffeta.gpu_core.files.lock import locked
 from taffeta.tests.addon.baking import begin, end, folder, frames, played, until_frame
+from taffeta.tests.addon.conftest import fcurves
 from taffeta.tests.addon.recording_layout import RecordingLayout
 
 
@@ -100,6 +101,84 @@ def test_resuming_in_the_copy_takes_a_copy_of_what_is_done(saved_scene, tmp_path
     assert cache_place.played(cloth()) == tmp_path / "taffeta_cache" / "copy" / "Scene"
     assert cache.frames_path(cache_place.played(cloth()), "Cloth").read_bytes() == unbroken
     assert cache.inspect(first) == held
+
+
+def bake_and_save_as(scene, tmp_path) -> tuple[Path, Path]:
+    """The folders of the first file's bake of 8 frames and of the copy's."""
+    scene.frame_end = 8
+    bpy.ops.taffeta.bake()
+    bpy.ops.wm.save_mainfile()
+    first = folder(scene)
+    save(tmp_path / "copy.blend")
+    return first, folder(scene)
+
+
+def files(place: Path) -> set[str]:
+    """Without the job that was on its way, which a thread deletes when it comes to it."""
+    return {path.name for path in place.rglob("*") if path.is_file() and INCOMING not in path.parts}
+
+
+def test_the_copy_goes_on_where_the_range_is_longer(saved_scene, tmp_path):
+    first, own = bake_and_save_as(saved_scene, tmp_path)
+    saved_scene.frame_end = 10
+    assert bpy.ops.taffeta.bake(resume=True) == {"FINISHED"}
+    assert cache_place.played(cloth()) == own
+    assert cache_place.foreign(own, saved_scene) == ""
+    went_on = cache.frames_path(own, "Cloth").read_bytes()
+    kept, before = ((place / cache.REPORTS).read_text().splitlines() for place in (own, first))
+    assert kept[:8] == before
+    assert len(kept) == 10
+    bpy.ops.taffeta.bake()
+    assert cache.frames_path(own, "Cloth").read_bytes() == went_on
+
+
+def test_the_copy_goes_on_before_a_changed_key_and_from_the_current_frame(saved_scene, tmp_path):
+    for frame, value in ((1, 0.12), (6, 0.12), (7, 0.3)):
+        cloth().taffeta.cloth.density = value
+        cloth().taffeta.cloth.keyframe_insert("density", frame=frame)
+    first, own = bake_and_save_as(saved_scene, tmp_path)
+    before = np.array(frames(first))
+    (found,) = fcurves(cloth())
+    found.keyframe_points[-1].co.y = 0.9
+    found.update()
+    assert bpy.ops.taffeta.bake(resume=True) == {"FINISHED"}
+    np.testing.assert_array_equal(frames(own)[:6], before[:6])
+    assert (frames(own)[6:] != before[6:]).any()
+    bpy.ops.taffeta.free()
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    save(tmp_path / "copy.blend")
+    bpy.context.scene.frame_set(4)
+    cloth().taffeta.cloth.air_drag = 3.0
+    assert bpy.ops.taffeta.bake(from_current=True) == {"FINISHED"}
+    np.testing.assert_array_equal(frames(own)[:4], before[:4])
+    np.testing.assert_array_equal(frames(first), before)
+
+
+@pytest.mark.parametrize("change", ["density", "motion"])
+def test_a_resume_that_is_refused_leaves_nothing_in_the_copys_folder(saved_scene, tmp_path, change):
+    first, own = bake_and_save_as(saved_scene, tmp_path)
+    saved_scene.frame_end = 10
+    if change == "density":
+        cloth().taffeta.cloth.density = 1.0
+    else:  # which only the worker compares
+        bpy.data.objects["Floor"].location.z += 0.1
+    with pytest.raises(RuntimeError, match="density is 1" if change == "density" else "scene has changed"):
+        bpy.ops.taffeta.bake(resume=True)
+    assert files(own) <= {"lock", "taffeta.txt"}
+    assert cache_place.played(cloth()) == first
+
+
+def test_a_copy_that_does_not_fit_on_the_disk_leaves_nothing(saved_scene, tmp_path, monkeypatch):
+    _, own = bake_and_save_as(saved_scene, tmp_path)
+    saved_scene.frame_end = 10
+
+    def full(source, target):
+        raise OSError(errno.ENOSPC, "No space left on device", str(target))
+
+    monkeypatch.setattr(cache_place.shutil, "copy2", full)
+    with pytest.raises(RuntimeError, match="disk is full"):
+        bpy.ops.taffeta.bake(resume=True)
+    assert files(own) <= {"lock", "taffeta.txt"}
 
 
 def test_a_file_that_was_renamed_keeps_its_cache_for_itself(saved_scene, tmp_path):
