@@ -18,9 +18,21 @@ _known: dict[int, Members] = {}  # by the scene's session_uid
 
 def members(scene: bpy.types.Scene) -> Members:
     """As `gather.members`, for panels and buttons. The lists are not the caller's to change."""
-    if scene.session_uid not in _known:
-        _known[scene.session_uid] = look(scene)
-    return _known[scene.session_uid]
+    known = _known.get(scene.session_uid)
+    if known is None or not _are_there(known):
+        known = _known[scene.session_uid] = look(scene)
+    return known
+
+
+def _are_there(known: Members) -> bool:
+    """A script that deletes an object, or loads a library anew, may ask before Blender has told of it."""
+    bodies = (item for body in known.bodies for item in (body.item, *body.carriers))
+    try:
+        for item in (*known.cloths, *known.colliders, *bodies, *known.fields, *known.followers):
+            item.as_pointer()  # of what is gone raises it
+    except ReferenceError:
+        return False
+    return True
 
 
 @bpy.app.handlers.persistent

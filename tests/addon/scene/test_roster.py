@@ -102,3 +102,23 @@ def test_a_button_knows_what_a_script_has_just_linked(scene, make_cloth):
     scene.collection.objects.link(cloth)
     with pytest.raises(RuntimeError, match="never been saved"):  # it gets further than “no cloth”
         bpy.ops.taffeta.bake()
+
+
+def test_a_button_knows_what_a_script_has_just_deleted(scene, make_cloth, make_collider):
+    first, second, body = make_cloth("First"), make_cloth("Second"), make_collider()
+    assert roster.members(scene).cloths == [first, second]
+    for item, left in ((first, [second]), (body, [second]), (second, [])):
+        bpy.data.objects.remove(item)
+        assert roster.members(scene).cloths == left
+        assert bpy.ops.taffeta.bake.poll() == bool(left)
+
+
+def test_objects_of_a_library_that_was_loaded_anew_are_known(scene, make_cloth, tmp_path):
+    bpy.data.libraries.write(str(tmp_path / "wardrobe.blend"), {make_cloth()})
+    bpy.ops.wm.read_homefile(use_empty=True)
+    with bpy.data.libraries.load(str(tmp_path / "wardrobe.blend"), link=True) as (_, linked):
+        linked.objects = ["Cloth"]
+    bpy.context.scene.collection.objects.link(linked.objects[0])
+    assert [item.name for item in roster.members(bpy.context.scene).cloths] == ["Cloth"]
+    bpy.data.libraries[0].reload()
+    assert [item.name for item in roster.members(bpy.context.scene).cloths] == ["Cloth"]
