@@ -102,12 +102,10 @@ def _look_at(folder: Path, scene: bpy.types.Scene) -> Held:
             contents=cache.read_contents(folder),
             certificates=tuple(certificate.read(folder)),
         )
-    except (CacheError, DiskError) as error:
-        if state in (CacheState.CORRUPT, CacheState.MISSING):
+    except (CacheError, DiskError, OSError) as error:
+        if state in (CacheState.CORRUPT, CacheState.MISSING):  # so the folder itself may be gone
             return held
-        return replace(held, state=CacheState.CORRUPT, reason=error.problem)
-    except OSError as error:
-        return replace(held, state=CacheState.CORRUPT, reason=str(error))
+        return replace(held, state=CacheState.CORRUPT, reason=getattr(error, "problem", str(error)))
 
 
 def forget() -> None:

@@ -53,6 +53,13 @@ def test_a_file_that_is_gone_is_told(baked):
     assert state() == (CacheState.CORRUPT, "Cloth.pc2 is missing")
 
 
+def test_a_file_that_was_moved_without_its_cache_has_none_and_says_where_it_looked(baked, tmp_path):
+    (tmp_path / "moved").mkdir()
+    (tmp_path / "shot.blend").rename(tmp_path / "moved" / "shot.blend")
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "moved" / "shot.blend"))
+    assert state() == (CacheState.MISSING, f"There is no cache in {place.played(cloth())}")
+
+
 def test_a_bake_that_no_modifier_plays_is_found_resumed_and_played(baked):
     cloth().modifiers.remove(modifier.find(cloth()))
     bpy.ops.wm.save_mainfile()
