@@ -12,6 +12,7 @@ from bl_operators.presets import AddPresetBase
 from bl_ui.utils import PresetPanel
 from bpy.props import StringProperty
 
+from ...gpu_core.messages import coded
 from ...gpu_core.scene.fabrics import FABRICS
 from ..scene.properties import FABRIC_NUMBERS
 from .greyed import OnCloth
@@ -54,7 +55,12 @@ class TAFFETA_OT_fabric_preset_load(OnCloth):
     filepath: StringProperty(subtype="FILE_PATH", options={"SKIP_SAVE"})
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        return bpy.ops.script.execute_preset(filepath=self.filepath, menu_idname=TAFFETA_PT_fabric_presets.__name__)
+        try:
+            return bpy.ops.script.execute_preset(filepath=self.filepath, menu_idname=TAFFETA_PT_fabric_presets.__name__)
+        except RuntimeError:  # no path, no such file, or none that Blender can execute
+            text = f"{context.object.name}: There is no fabric in “{self.filepath}”. Choose one from Fabric Presets"
+            self.report({"ERROR"}, coded(text))
+            return {"CANCELLED"}
 
 
 CLASSES = (TAFFETA_PT_fabric_presets, TAFFETA_OT_fabric_preset_add, TAFFETA_OT_fabric_preset_load)

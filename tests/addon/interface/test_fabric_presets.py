@@ -152,3 +152,10 @@ def test_the_menu_offers_the_fabrics_of_taffeta_and_the_own_ones(cloth):
         setattr(Panel, name, getattr(menu, name))
     Panel().draw(bpy.context)
     assert shown == [*(fabric.identifier for fabric in FABRICS), "Heavy wool", "REMOVE", "preset_name", "ADD"]
+
+
+@pytest.mark.parametrize("path", ["", "gone.py"])
+def test_a_file_that_is_not_there_is_said_in_words(cloth, path, tmp_path):
+    path = path and str(tmp_path / path)
+    with pytest.raises(RuntimeError, match=r"^Error: Cloth: There is no fabric in .*TAF-U002"):
+        bpy.ops.taffeta.fabric_preset_load(filepath=path)
