@@ -204,6 +204,7 @@ class Bake:
             _require_same(before, self._job.content)
         elif self.order.from_frame is not None:
             keep = _kept(before, settings, self.order.from_frame)
+            self._require_cached(before)
         if self._source is not None:
             place.take_over(self._source, self.folder)
         self._job.commit()
@@ -218,6 +219,17 @@ class Bake:
             libraries=libraries(),
             gives_way=not bpy.app.background,
         )
+
+    def _require_cached(self, folder: Path) -> None:
+        """Raises SceneError where a cloth is not in the cache whose frames stay, CacheError."""
+        points = cache.read_contents(folder).points
+        new = next((item for key, item in self._cloths().items() if key not in points), None)
+        if new is not None:
+            raise SceneError(
+                new.name,
+                "there is nothing to go on from: it is new since this bake",
+                "Bake from the start, or select it and use Bake Selected",
+            )
 
     def _pause_worker(self) -> None:
         if self._process is not None:
@@ -237,12 +249,14 @@ class Bake:
             self._give_copy_back()
 
     def _play(self) -> None:
+        if self.settings is not None:
+            writeback.attach(self._cloths(), self.settings.frame_start, self.folder)
+
+    def _cloths(self) -> dict[str, bpy.types.Object]:
+        """Those that are still in the scene, by cache key."""
         scene = self._blender_scene()
-        if scene is None or self.settings is None:
-            return
-        playing = {item.session_uid: item for item in scene.objects}
-        cloths = {key: playing[uid] for key, uid in self._uids.items() if uid in playing}
-        writeback.attach(cloths, self.settings.frame_start, self.folder)
+        there = {item.session_uid: item for item in scene.objects} if scene is not None else {}
+        return {key: there[uid] for key, uid in self._uids.items() if uid in there}
 
     def _blender_scene(self) -> bpy.types.Scene | None:
         return next((scene for scene in bpy.data.scenes if scene.session_uid == self._scene_uid), None)

@@ -208,6 +208,16 @@ def test_without_a_cache_there_is_nothing_to_go_on_from(saved_scene):
         bpy.ops.taffeta.bake(from_current=True)
 
 
+def test_from_the_current_frame_a_new_cloth_is_refused_by_name(saved_scene, make_cloth):
+    bpy.ops.taffeta.bake()
+    before = cache.frames_path(folder(saved_scene), "Cloth").read_bytes()
+    make_cloth("New").location.z = 0.3
+    saved_scene.frame_set(3)
+    with pytest.raises(RuntimeError, match=r"New: there is nothing to go on from: .*Bake Selected .TAF-B014"):
+        bpy.ops.taffeta.bake(from_current=True)
+    assert cache.frames_path(folder(saved_scene), "Cloth").read_bytes() == before
+
+
 # States
 
 
