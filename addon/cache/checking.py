@@ -8,7 +8,7 @@ share done, 0..1. What they find is in `status`; closed early, they put the curr
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,24 +35,22 @@ def check_by_frame(context: bpy.types.Context) -> Generator[float, None, None]:
     """Read the scene and every cached frame; where all are of this scene, judge what is drawn as well."""
     status.look(context.scene)
     caches = place.attached(own_cloths(context.scene))
-    for index, (folder, simulated) in enumerate(caches.items()):
-        for share in _compare(context, folder, simulated):
+    for index, folder in enumerate(caches):
+        for share in _compare(context, folder):
             yield JUDGED_FROM * (index + share) / len(caches)
     if all(entry.state is not CacheState.STALE for entry in status.known(context.scene).values()):
         for share in judge_by_frame(context):
             yield JUDGED_FROM + (1.0 - JUDGED_FROM) * share
 
 
-def _compare(
-    context: bpy.types.Context, folder: Path, simulated: Sequence[bpy.types.Object]
-) -> Generator[float, None, None]:
-    """Is this cache whole, and of these cloths as the scene has them now?"""
+def _compare(context: bpy.types.Context, folder: Path) -> Generator[float, None, None]:
+    """Is this cache whole, and of its cloths as the scene has them now? Of those too that play a later bake."""
     scene = context.scene
     held = status.known(scene)[folder]
     contents = held.contents
     if contents is None or held.state in (CacheState.MISSING, CacheState.CORRUPT):
         return
-    frames = contents.frame_start, contents.frame_end
+    frames, simulated = (contents.frame_start, contents.frame_end), status.cloths_of(contents, scene)
     try:
         cache.verify(folder)
         found = yield from gather_by_frame(context, frames, simulated, status.colliders_of(contents))

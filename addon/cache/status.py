@@ -27,7 +27,7 @@ from ...gpu_core.files.disk import DiskError
 from ...gpu_core.files.program import program
 from ...gpu_core.messages import code_of
 from ...gpu_core.scene.differences import Difference, alike, differences
-from ..scene import modifier, retiming, roster
+from ..scene import keys, modifier, retiming, roster
 from ..scene.gather import Members, cloth_objects, gather_numbers
 from . import place, playback
 
@@ -225,6 +225,13 @@ def _rest(found: Held, scene: bpy.types.Scene) -> bool:
 def colliders_of(contents: Contents) -> list[str]:
     """Who took part in the bake besides. A cloth baked later does not make it stale."""
     return [entry["name"] for entry in contents.scene.get("colliders", ())]
+
+
+def cloths_of(contents: Contents, scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Those of the scene's cloths that this bake simulated."""
+    every = cloth_objects(scene)
+    assigned = keys.assign(every)
+    return [item for item in every if item.library is None and assigned[item.name_full] in contents.points]
 
 
 def stale(contents: Contents, asked: Mapping[str, Any]) -> Stale:

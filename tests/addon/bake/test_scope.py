@@ -267,6 +267,22 @@ def test_a_damaged_byte_is_found_by_the_check_and_named(saved_scene):
     assert "Cloth.pc2 is damaged at frame 4" in reason
 
 
+def test_a_cloth_that_is_baked_again_by_itself_makes_the_bake_of_both_no_other_scenes(two):
+    """That of both is still of this scene; a number of either counts for it, as it does without a check."""
+    bpy.ops.taffeta.bake()
+    select("Upper")
+    bpy.ops.taffeta.bake(scope="SELECTED")
+    assert state() == (CacheState.READY, "8 frames")
+    bpy.ops.taffeta.check()
+    assert state() == (CacheState.READY, "8 frames")
+    assert state("Upper") == (CacheState.READY, "8 frames")
+    item("Upper").data.vertices[3].co.z += 0.01
+    bpy.ops.taffeta.check()
+    for name in ("Cloth", "Upper"):
+        assert state(name)[0] is CacheState.STALE
+        assert state(name)[1].startswith("Upper: its mesh or its place at the first frame has changed")
+
+
 def test_the_bake_of_another_solver_is_stale(saved_scene, monkeypatch):
     bpy.ops.taffeta.bake()
     monkeypatch.setattr(status, "program", lambda: "another")
