@@ -70,7 +70,9 @@ class Bake:
         every = cloth_objects(scene)
         if not every:
             raise NothingToDoError("No object has the role Cloth: choose it in Properties > Physics > Taffeta")
-        cloths = own_cloths(scene) if order.cloths is None else list(order.cloths)
+        earlier = _goes_on(scene, order)
+        cloths, played = _of(earlier, scene) if order.resume and order.cloths is None else (order.cloths, None)
+        cloths = own_cloths(scene) if cloths is None else list(cloths)
         if not cloths:
             raise NothingToDoError("Every cloth is linked from another file: Object > Library Override > Make")
         place.refuse_shared(cloths, scene)
@@ -79,7 +81,7 @@ class Bake:
         self.settings: Settings | None = None  #: of the scene, once it is read
         self.reports: list[dict[str, Any]] = []
         self._blend = order.blend or place.open_file()
-        self._place(scene, cloths)
+        self._place(scene, cloths, earlier)
         place.refuse_foreign(self.folder, scene, self._blend)
         own_folder.prepare(self.folder)
         require_writable(self.folder)
@@ -90,24 +92,21 @@ class Bake:
         self._uids = {assigned[item.name_full]: item.session_uid for item in cloths}
         self._job = JobWriter(handover.incoming(self.folder))  # until the worker has the lock, and takes it in
         self._reading: Generator[float, None, Scene] | None = gather_by_frame(
-            context, order.frames, cloths, into=self._job
+            context, order.frames, cloths, played, into=self._job
         )
         self._process: BakeProcess | None = None
         self._last_words: Event | None = None
 
-    def _place(self, scene: bpy.types.Scene, cloths: Sequence[bpy.types.Object]) -> None:
+    def _place(self, scene: bpy.types.Scene, cloths: Sequence[bpy.types.Object], earlier: Path | None) -> None:
         """The folder; and where it is somebody else's bake that goes on, that one as the source."""
-        order = self.order
-        self.folder = order.folder or place.target(scene, order.blend, order.cloths)
+        self.folder = self.order.folder or place.target(scene, self.order.blend, cloths)
         self._source: Path | None = None
-        if order.folder is None and (order.resume or order.from_frame is not None):
-            playing = next(iter(place.attached(cloths)), None)
-            if playing is None or playing == self.folder:
-                return
-            if place.foreign(playing, scene, self._blend):
-                self._source = playing
-            elif order.blend is None:
-                self.folder = playing
+        if earlier is None or earlier == self.folder:
+            return
+        if place.foreign(earlier, scene, self._blend):
+            self._source = earlier
+        elif self.order.blend is None:
+            self.folder = earlier
 
     def handle(self, event: Event) -> None:
         """Something has happened: move the state and do what follows. Troubles with that are events too."""
@@ -282,6 +281,28 @@ def _ignored(scene: bpy.types.Scene) -> Iterator[str]:
     for trouble in troubles(scene, members(scene)):
         if trouble.ignored:
             yield f"{trouble.name}: {trouble.text}"
+
+
+def _goes_on(scene: bpy.types.Scene, order: Order) -> Path | None:
+    """The folder of the bake that goes on; None where one begins, or somebody has named the folder."""
+    if order.folder is not None or not (order.resume or order.from_frame is not None):
+        return None
+    if order.resume and order.cloths is None:
+        status.look(scene)
+        if (left := status.left(scene)) is not None:
+            return left
+    return next(iter(place.attached(own_cloths(scene) if order.cloths is None else order.cloths)), None)
+
+
+def _of(folder: Path | None, scene: bpy.types.Scene) -> tuple[list[bpy.types.Object] | None, list[str] | None]:
+    """(the cloths that the bake in a folder simulated, names of those that were colliders); None where it cannot
+    tell."""
+    if folder is None:
+        return None, None
+    with suppress(CacheError):
+        contents = cache.read_contents(folder)
+        return status.cloths_of(contents, scene), status.colliders_of(contents)
+    return place.attached(own_cloths(scene)).get(folder), None
 
 
 def _require_same(folder: Path, content: Mapping[str, Any]) -> None:

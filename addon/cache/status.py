@@ -152,15 +152,21 @@ def every(scene: bpy.types.Scene) -> list[tuple[bpy.types.Object, CacheState, st
     return [(cloth, *_worth(cloth, scene, present, reasons)) for cloth in present.cloths]
 
 
-def left(scene: bpy.types.Scene) -> bool:
-    """Is there a bake that can go on: interrupted, damaged, or shorter than the range is now?"""
-    resumable = (CacheState.PARTIAL, CacheState.CORRUPT)
-    return any(
-        state in resumable
-        or (state is not CacheState.STALE and _rest(held(scene, cloth), scene))
-        or (state is CacheState.HIDDEN and held(scene, cloth).state in resumable)
-        for cloth, state, _ in every(scene)
-    )
+def left(scene: bpy.types.Scene) -> Path | None:
+    """The folder of a bake that can go on: of several the first that has no other of them as a collider."""
+    unfinished = [cloth for cloth, state, _ in every(scene) if _unfinished(cloth, state, scene)]
+    names = {cloth.name for cloth in unfinished}
+    ready = (cloth for cloth in unfinished if names.isdisjoint(colliders_of(held(scene, cloth).contents)))
+    cloth = next(ready, next(iter(unfinished), None))
+    return None if cloth is None else _folder(_seen_in(scene), scene, cloth)
+
+
+def _unfinished(cloth: bpy.types.Object, state: CacheState, scene: bpy.types.Scene) -> bool:
+    """Is its bake interrupted, damaged, or shorter than the range is now?"""
+    if state is CacheState.HIDDEN:
+        state = held(scene, cloth).state
+    rest = state is not CacheState.STALE and _rest(held(scene, cloth), scene)
+    return rest or state in (CacheState.PARTIAL, CacheState.CORRUPT)
 
 
 def in_words(cloth: bpy.types.Object, state: CacheState, reason: str) -> str:
@@ -222,9 +228,9 @@ def _rest(found: Held, scene: bpy.types.Scene) -> bool:
     return contents is not None and found.frames > 0 and retiming.frame_range(scene)[1] > contents.frame_end
 
 
-def colliders_of(contents: Contents) -> list[str]:
+def colliders_of(contents: Contents | None) -> list[str]:
     """Who took part in the bake besides. A cloth baked later does not make it stale."""
-    return [entry["name"] for entry in contents.scene.get("colliders", ())]
+    return [entry["name"] for entry in contents.scene.get("colliders", ())] if contents is not None else []
 
 
 def cloths_of(contents: Contents, scene: bpy.types.Scene) -> list[bpy.types.Object]:

@@ -31,6 +31,10 @@ SCOPES = (
     ),
     ("STALE", "Stale", "The cloth whose cache is missing, partial, damaged, or of another scene than this"),
 )
+RESUME = (
+    "Continue after the last frame in the cache, to the same result as if it had never stopped, with the cloth that "
+    "was baked so far; of several bakes one, first that with which others collide"
+)
 FROM_CURRENT = "Keep the baked frames up to the current one and go on from there, with the scene as it is now"
 
 
@@ -44,7 +48,7 @@ class TAFFETA_OT_bake(Ticking):
 
     resume: BoolProperty(
         name="Resume",
-        description="Continue after the last frame in the cache",
+        description=RESUME,
         default=False,
         options={"SKIP_SAVE"},
     )
@@ -65,7 +69,7 @@ class TAFFETA_OT_bake(Ticking):
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         if properties.resume:
-            return "Continue after the last frame in the cache, to the same result as if it had never stopped"
+            return RESUME
         if properties.from_current:
             return FROM_CURRENT
         return {"SELECTED": f"Bake {SCOPES[1][2].lower()}", "STALE": f"Bake {SCOPES[2][2].lower()}"}.get(

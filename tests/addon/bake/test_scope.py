@@ -101,6 +101,52 @@ def test_a_baked_garment_that_becomes_a_body_keeps_its_frames(two):
     assert not list(whole.rglob("*.pc2"))
 
 
+def test_resume_goes_on_with_the_cloth_that_was_selected(two):
+    """Of several bakes first with that which another collided with. What was baked since takes no part."""
+    select("Upper")
+    bpy.ops.taffeta.bake(scope="SELECTED")
+    select("Cloth")
+    bpy.ops.taffeta.bake(scope="SELECTED")
+    parts = folder(two) / "parts"
+    before = np.array(frames(parts / "Upper", "Upper"))
+    two.frame_end = 10
+    for name in ("Upper", "Cloth"):
+        assert status.left(two) == parts / name
+        assert bpy.ops.taffeta.bake(resume=True) == {"FINISHED"}
+        assert place.played(item(name)) == parts / name
+        assert state(name) == (CacheState.READY, "10 frames")
+    assert status.left(two) is None
+    np.testing.assert_array_equal(frames(parts / "Upper", "Upper")[:8], before)
+    with pytest.raises(RuntimeError, match="complete"):
+        bpy.ops.taffeta.bake(resume=True)
+    bpy.ops.taffeta.check()
+    assert state() == state("Upper") == (CacheState.READY, "10 frames")
+
+
+def test_a_cancelled_bake_of_one_cloth_goes_on_though_no_modifier_plays_it(two):
+    select("Upper")
+    two.frame_end = LONG
+    bake = until_frame(begin(session.Order(cloths=[item("Upper")])), 2)
+    bake.handle(Happening.CANCEL)
+    end(bake)
+    item("Upper").modifiers.clear()
+    two.frame_end = 8
+    assert bpy.ops.taffeta.bake(resume=True) == {"FINISHED"}
+    assert place.played(item("Upper")) == folder(two) / "parts" / "Upper"
+    assert state("Upper")[0] is CacheState.READY
+    assert modifier.find(item()) is None
+
+
+def test_resume_goes_on_without_a_cloth_that_is_new(saved_scene, make_cloth):
+    bpy.ops.taffeta.bake()
+    make_cloth("New").location.z = 0.3
+    saved_scene.frame_end = 6
+    assert bpy.ops.taffeta.bake(resume=True) == {"FINISHED"}
+    assert place.played(item()) == folder(saved_scene)
+    assert state() == (CacheState.READY, "6 frames")
+    assert state("New")[0] is CacheState.MISSING
+
+
 def test_without_a_selection_it_says_so(two):
     with pytest.raises(RuntimeError, match="No cloth is selected"):
         bpy.ops.taffeta.bake(scope="SELECTED")
