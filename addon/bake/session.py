@@ -429,8 +429,10 @@ def play(scene: bpy.types.Scene) -> int:
 
 
 def would_replace(scene: bpy.types.Scene, after: int | None = None) -> str:
-    """What a bake of all cloth, or freeing it, takes away, in words; or nothing. Frames up to `after` stay."""
-    found = {id(held): held for cloth in cloth_objects(scene) if (held := status.held(scene, cloth)).frames}
+    """What a bake of all cloth, or freeing it, takes away, in words; or nothing. Frames up to `after` stay, and so does
+    the bake of another scene or file, which a bake here goes beside."""
+    every = (status.held(scene, cloth) for cloth in cloth_objects(scene))
+    found = {id(held): held for held in every if held.frames and not held.foreign}
     lines = []
     for held in found.values():
         first = held.contents.frame_start if held.contents else 0

@@ -218,7 +218,7 @@ class TAFFETA_OT_free(Greyed):
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if bpy.app.background or context.window is None:
             return self.execute(context)
-        lost = session.would_replace(context.scene) or "The caches of this scene are deleted"
+        lost = session.would_replace(context.scene) or "Its modifiers go, and what this scene has on the disk"
         return confirmed(self, context, event, "Free the cache?", lost, "Free")
 
     def execute(self, context: bpy.types.Context) -> set[str]:
