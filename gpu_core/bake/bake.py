@@ -79,15 +79,17 @@ def bake(
     folder.prepare(cache)
     with locked(cache):
         earlier, same = extended(cache / folder.JOB, job) if resume else ("", 0)
-        if handover.is_incoming(job, cache):
+        begin = beginning(cache, digest, resume, keep, earlier, same if earlier not in ("", digest) else None)
+        if handover.is_incoming(job, cache):  # not before, for what is refused leaves the job of the frames
             job = handover.adopt(job, cache)
         scene = job_folder.load(job)
         device = select(backend or scene.settings.backend, scene.vertices)
-        most = same if earlier not in ("", digest) else scene.settings.frames
-        begin = beginning(cache, digest, device.name, resume, keep, earlier, most)
         on_event(Start(scene.settings.frames, device.name, device.device))
         for text in filter(None, (device.passed_over, *begin.warnings)):
             on_event(Warn(text))
+        if begin.backend not in ("", device.name):
+            so_far = f"The frames so far were baked on {begin.backend}"
+            on_event(Warn(f"{so_far}: on {device.name} the rest may differ in last digits"))
         if not begin.complete:
             simulator = Simulator(_begun(scene, cache, begin.kept), device, cache=cache)
             for text in (*simulator.warnings, *(folding(scene) if check and not begin.done else ())):

@@ -26,17 +26,18 @@ class Beginning:
     done: int = 0  #: first frames that stay
     kept: int = 0  #: of them, those of an earlier bake that this one continues (`continuation`)
     state: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)  #: the solver's, after them; none at the start
+    backend: str = ""  #: that baked the frames so far, where a resumed bake adds to them
     complete: bool = False  #: all that is left to do is to check frames
     warnings: tuple[str, ...] = ()
 
 
 def beginning(
-    cache: Path, digest: str, device: str, resume: bool, keep: int, earlier: str = "", most: int | None = None
+    cache: Path, digest: str, resume: bool, keep: int, earlier: str = "", most: int | None = None
 ) -> Beginning:
-    """For a bake of the scene with this digest on a device of this name. Use inside `locked`.
+    """For a bake of the scene with this digest. Use inside `locked`.
 
     earlier: digest of a scene with the same beginning (`extension`), which the cache may be of as well. most: frames
-    that may stay: of that beginning, or of the range.
+    that may stay where it is of that one.
 
     Raises:
         StaleError: it resumes, and the cache is of another scene or solver.
@@ -44,14 +45,14 @@ def beginning(
         CacheError: it resumes, and what is there cannot be relied on. DiskError.
     """
     if resume:
-        return _resumed(cache, digest, device, earlier, most)
+        return _resumed(cache, digest, earlier, most)
     frames, wrong = sound(cache) if keep else (0, "")
     if frames < keep and wrong:
         raise CacheError(wrong, "Bake from the start")
     return Beginning(done=keep, kept=keep)
 
 
-def _resumed(cache: Path, asked: str, device: str, earlier: str, most: int | None) -> Beginning:
+def _resumed(cache: Path, asked: str, earlier: str, most: int | None) -> Beginning:
     digest = _digest_of(cache, asked, earlier, most)
     state, reason, _ = inspect(cache, digest, program())
     if state is CacheState.MISSING:
@@ -71,10 +72,7 @@ def _resumed(cache: Path, asked: str, device: str, earlier: str, most: int | Non
     if wrong:
         where = f"frame {contents.frame_start + done - 1}" if done else "the start"
         warnings.append(f"{wrong}: the bake goes on from {where}")
-    if contents.backend != device:
-        text = f"The frames so far were baked on {contents.backend}: on {device} the rest may differ"
-        warnings.append(f"{text} in last digits")
-    return Beginning(done or contents.kept, contents.kept, saved, warnings=tuple(warnings))
+    return Beginning(done or contents.kept, contents.kept, saved, contents.backend, warnings=tuple(warnings))
 
 
 def _digest_of(cache: Path, asked: str, earlier: str, most: int | None) -> str:

@@ -104,6 +104,16 @@ def test_what_differs_from_the_first_frame_on_is_another_scene(tmp_path):
         baked(after, tmp_path, resume=True)
 
 
+def test_a_resume_that_is_refused_keeps_the_next_from_nothing(tmp_path):
+    """The job that lies there stays that of the frames."""
+    before, after, same = CHANGES["a body that moves later"]
+    baked(before, tmp_path)
+    with pytest.raises(StaleError):
+        baked(replace(before, settings=replace(before.settings, tolerance=0.1)), tmp_path, resume=True)
+    _, computed = baked(after, tmp_path, resume=True)
+    assert before.settings.frame_start < min(computed) <= before.settings.frame_start + same
+
+
 def test_a_bake_that_goes_on_from_a_frame_has_the_keys_from_there(tmp_path):
     before = jumping(4, 0.5)
     scene = replace(before, keys={"time_scale": np.array([1.0, 1.0, 1.0, 0.5])})
