@@ -24,7 +24,7 @@ from pathlib import Path
 import bpy
 
 from ..addon import registration
-from ..addon.bake import session
+from ..addon.bake import kept, session
 from ..addon.bake.state import Phase
 from ..addon.cache import drawn
 from ..addon.scene import modifier, triangulation
@@ -137,7 +137,7 @@ def run(seeds: range) -> Tally:
             judge(bpy.data.objects[name], tally)
             if (tally.crossing, tally.disagreeing) != before:
                 print(f"seed {seed}: {asdict(tally)}", file=sys.stderr, flush=True)
-            session.free(bpy.context.scene)
+            kept.free(bpy.context.scene)
     return tally
 
 

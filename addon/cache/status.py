@@ -115,21 +115,21 @@ def forget() -> None:
 
 def held(scene: bpy.types.Scene, cloth: bpy.types.Object) -> Held:
     """What this cloth's cache is worth, as far as memory knows. Cheap enough for drawing, but for the first time."""
-    seen = _seen_in(scene)
-    folder = _folder(seen, scene, cloth)
+    folder, known = folder_of(scene, cloth), _seen_in(scene).held
     if folder is None:
         return MISSING
-    if folder not in seen.held:
-        seen.held[folder] = _look_at(folder, scene)
-    return seen.held[folder]
+    if folder not in known:
+        known[folder] = _look_at(folder, scene)
+    return known[folder]
 
 
 def _seen_in(scene: bpy.types.Scene) -> _Seen:
     return _seen.setdefault(scene.session_uid, _Seen())
 
 
-def _folder(seen: _Seen, scene: bpy.types.Scene, cloth: bpy.types.Object) -> Path | None:
-    """Where frames of this cloth lie, whether it plays them or not."""
+def folder_of(scene: bpy.types.Scene, cloth: bpy.types.Object) -> Path | None:
+    """Where its bake lies, whether a modifier plays it or not; as far as memory knows."""
+    seen = _seen_in(scene)
     own = modifier.find(cloth)
     if own is None:
         if cloth.session_uid not in seen.unplayed:
@@ -152,13 +152,12 @@ def every(scene: bpy.types.Scene) -> list[tuple[bpy.types.Object, CacheState, st
     return [(cloth, *_worth(cloth, scene, present, reasons)) for cloth in present.cloths]
 
 
-def left(scene: bpy.types.Scene) -> Path | None:
-    """The folder of a bake that can go on: of several the first that has no other of them as a collider."""
+def left(scene: bpy.types.Scene) -> bpy.types.Object | None:
+    """A cloth whose bake can go on: of several the first that has no other of them as a collider."""
     unfinished = [cloth for cloth, state, _ in every(scene) if _unfinished(cloth, state, scene)]
     names = {cloth.name for cloth in unfinished}
     ready = (cloth for cloth in unfinished if names.isdisjoint(colliders_of(held(scene, cloth).contents)))
-    cloth = next(ready, next(iter(unfinished), None))
-    return None if cloth is None else _folder(_seen_in(scene), scene, cloth)
+    return next(ready, next(iter(unfinished), None))
 
 
 def _unfinished(cloth: bpy.types.Object, state: CacheState, scene: bpy.types.Scene) -> bool:

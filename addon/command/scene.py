@@ -21,7 +21,7 @@ from ...gpu_core.files.cache import CacheState
 from ...gpu_core.files.folder import holds_bake, of_user, size
 from ...gpu_core.messages import coded
 from ...gpu_core.scene.scene import Scene
-from ..bake import session
+from ..bake import kept, session
 from ..bake.state import BakeState, Happening, Phase
 from ..cache import checking, place, status
 from ..cache.drawn import differs_from_simulated
@@ -108,7 +108,7 @@ def free(options: Namespace, report: Report) -> None:
         if not folders:
             raise CommandError(Exit.NOTHING_TO_DO, "There is no cache of this scene")
         freed = sum(size(folder) for folder in folders)
-        session.free(scene)
+        kept.free(scene)
     report.values |= {"freed": [str(folder) for folder in folders], "bytes": freed}
     report.lines += [f"freed {folder}" for folder in folders]
     if options.save_blend:

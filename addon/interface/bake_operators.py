@@ -12,8 +12,8 @@ from ...gpu_core.files.cache import CacheError, CacheState
 from ...gpu_core.files.disk import DiskError
 from ...gpu_core.messages import coded
 from ...gpu_core.scene.scene import SceneError
+from ..bake import kept, save_as, session
 from ..bake import report as bake_report
-from ..bake import save_as, session
 from ..bake.state import BakeState, Happening, Phase
 from ..cache import checking, place, status
 from ..scene import modifier, retiming
@@ -80,7 +80,7 @@ class TAFFETA_OT_bake(Ticking):
         if bpy.app.background or context.window is None:
             return self.execute(context)
         self._asked = True
-        lost = "" if self.resume else session.would_replace(context.scene, self._frames_kept(context))
+        lost = "" if self.resume else kept.would_replace(context.scene, self._frames_kept(context))
         if lost:
             return confirmed(self, context, event, "Bake over the cache?", lost, "Bake")
         return self.execute(context)
@@ -218,12 +218,12 @@ class TAFFETA_OT_free(Greyed):
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if bpy.app.background or context.window is None:
             return self.execute(context)
-        lost = session.would_replace(context.scene) or "Its modifiers go, and what this scene has on the disk"
+        lost = kept.would_replace(context.scene) or "Its modifiers go, and what this scene has on the disk"
         return confirmed(self, context, event, "Free the cache?", lost, "Free")
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
-            count = session.free(context.scene)
+            count = kept.free(context.scene)
         except (CacheError, DiskError) as error:
             self.report({"ERROR"}, coded(str(error)))
             return {"CANCELLED"}
@@ -243,7 +243,7 @@ class TAFFETA_OT_play(Greyed):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
-            count = session.play(context.scene)
+            count = kept.play(context.scene)
         except (CacheError, DiskError) as error:
             self.report({"ERROR"}, coded(str(error)))
             return {"CANCELLED"}

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 import pytest
 
-from taffeta.addon.bake import save_as, session
+from taffeta.addon.bake import kept, save_as, session
 from taffeta.addon.bake.state import Happening, Phase
 from taffeta.addon.cache import place as cache_place
 from taffeta.addon.cache import status
@@ -89,17 +89,17 @@ def test_freeing_the_copy_leaves_the_first_files_cache(saved_scene, tmp_path):
 def test_nothing_is_asked_where_a_bake_goes_beside_the_first_files_cache(saved_scene, tmp_path):
     bpy.ops.taffeta.bake()
     bpy.ops.wm.save_mainfile()
-    assert session.would_replace(saved_scene).startswith("4 frames of Cloth are lost")
+    assert kept.would_replace(saved_scene).startswith("4 frames of Cloth are lost")
     with bpy.context.temp_override(scene=saved_scene):
         bpy.ops.scene.new(type="FULL_COPY")
     other = next(scene for scene in bpy.data.scenes if scene != saved_scene)
     status.look(other)
-    assert session.would_replace(other) == ""
+    assert kept.would_replace(other) == ""
     bpy.data.scenes.remove(other)
     save(tmp_path / "copy.blend")
-    assert session.would_replace(saved_scene) == ""
+    assert kept.would_replace(saved_scene) == ""
     bpy.ops.taffeta.bake()
-    assert session.would_replace(saved_scene).startswith("4 frames of Cloth are lost")
+    assert kept.would_replace(saved_scene).startswith("4 frames of Cloth are lost")
 
 
 def test_resuming_in_the_copy_takes_a_copy_of_what_is_done(saved_scene, tmp_path):

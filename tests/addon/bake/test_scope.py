@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
-from taffeta.addon.bake import session
+from taffeta.addon.bake import kept, session
 from taffeta.addon.bake.state import Happening
 from taffeta.addon.cache import place, status
 from taffeta.addon.scene import modifier
@@ -85,7 +85,7 @@ def test_a_baked_garment_that_becomes_a_body_keeps_its_frames(two):
     whole = folder(two)
     before, shown = cache.frames_path(whole, "Cloth").read_bytes(), played(item(), 8)
     item().taffeta.role, item("Upper").taffeta.role = "COLLIDER", "CLOTH"
-    assert not session.would_replace(two)
+    assert not kept.would_replace(two)
     assert bpy.ops.taffeta.bake() == {"FINISHED"}
     assert place.played(item("Upper")) == whole / "parts" / "Upper" == folder(two)
     assert cache.frames_path(whole, "Cloth").read_bytes() == before
@@ -111,7 +111,7 @@ def test_resume_goes_on_with_the_cloth_that_was_selected(two):
     before = np.array(frames(parts / "Upper", "Upper"))
     two.frame_end = 10
     for name in ("Upper", "Cloth"):
-        assert status.left(two) == parts / name
+        assert status.left(two) == item(name)
         assert bpy.ops.taffeta.bake(resume=True) == {"FINISHED"}
         assert place.played(item(name)) == parts / name
         assert state(name) == (CacheState.READY, "10 frames")
@@ -280,7 +280,7 @@ def test_a_scene_that_is_returned_to_still_knows_its_bake(saved_scene):
     bpy.context.window.scene = saved_scene
     select("Cloth")
     assert state() == ready
-    assert "are lost" in session.would_replace(saved_scene)
+    assert "are lost" in kept.would_replace(saved_scene)
     assert bpy.ops.taffeta.to_shape_keys.poll()
 
 
