@@ -160,6 +160,13 @@ def hindering(cloth: bpy.types.Object) -> bpy.types.Modifier | None:
     )
 
 
+def refuse_multires(item: bpy.types.Object) -> None:
+    """Raises SceneError where the mesh has one, which would have to come after ours."""
+    if (entry := modifier.multires(item)) is not None:
+        problem = f"“{entry.name}” makes other vertices, and Multiresolution cannot come after what lets it follow"
+        raise SceneError(item.name, problem, "Apply it, or use Subdivision Surface")
+
+
 def _require_free(item: bpy.types.Object, cloth: bpy.types.Object) -> None:
     for side in (item, cloth):
         if side.type != "MESH":
@@ -176,9 +183,7 @@ def _require_free(item: bpy.types.Object, cloth: bpy.types.Object) -> None:
         raise SceneError(cloth.name, "it is linked from another file", "Object > Library Override > Make")
     if not item.data.vertices:
         raise SceneError(item.name, "it has no vertices", "Choose another mesh")
-    if (entry := modifier.multires(item)) is not None:
-        problem = f"“{entry.name}” makes other vertices, and Multiresolution cannot come after what lets it follow"
-        raise SceneError(item.name, problem, "Apply it, or use Subdivision Surface")
+    refuse_multires(item)
     entry = hindering(cloth)
     if entry is not None:
         problem = f"“{entry.name}” after its cache makes other vertices than are simulated, which nothing can follow"

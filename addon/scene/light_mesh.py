@@ -63,6 +63,7 @@ def _require(item: bpy.types.Object, wanted: int) -> None:
         raise SceneError(item.name, "it follows a light mesh already", "Unbind it first")
     if problem := dense.obstacle(item):
         raise SceneError(item.name, problem, "Make it local or single: Object > Relations > Make Single User")
+    dense.refuse_multires(item)
     if wanted < FEWEST or wanted >= count:
         problem = f"it has {count} vertices, of which no light mesh of {wanted} can be made"
         raise SceneError(item.name, problem, "Choose another number, or simulate the mesh itself")

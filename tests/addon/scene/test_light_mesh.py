@@ -136,6 +136,7 @@ def test_panels_that_lie_on_each_other_at_a_border_become_one(make_object):
         (lambda item: setattr(item.taffeta, "role", "COLLIDER"), "it is a collider"),
         (lambda item: bpy.data.objects.new("Twin", item.data), "2 objects share its mesh"),
         (lambda item: item.modifiers.new("Taffeta Cache", "MESH_CACHE"), "it is baked itself"),
+        (lambda item: item.modifiers.new("Sculpted", "MULTIRES"), "“Sculpted” makes other vertices"),
         (lambda item: item.data.clear_geometry(), "it has 0 vertices"),
     ],
 )
