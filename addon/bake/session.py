@@ -301,7 +301,7 @@ def _of(folder: Path | None, scene: bpy.types.Scene) -> tuple[list[bpy.types.Obj
         return None, None
     with suppress(CacheError):
         contents = cache.read_contents(folder)
-        return status.cloths_of(contents, scene), status.colliders_of(contents)
+        return status.cloths_of(contents, scene) or None, status.colliders_of(contents)
     return place.attached(own_cloths(scene)).get(folder), None
 
 
