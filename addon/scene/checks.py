@@ -160,6 +160,7 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
         )
         yield Trouble(cloth.name, text)
     place, overriding = modifier.place(cloth), modifier.overriding(cloth)
+    movable = modifier.multires(cloth) is None
     for index, entry in enumerate(cloth.modifiers):
         if entry.name == modifier.TRIANGLES or entry == stuck or not (entry.show_viewport or entry.show_render):
             continue
@@ -168,10 +169,10 @@ def _of_cloth(cloth: bpy.types.Object) -> Iterator[Trouble]:
             yield Trouble(cloth.name, text, "BLENDER_CLOTH" if _was_set(cloth.taffeta.cloth) else "CONVERT")
         elif index < place and not modifier.comes_before(cloth, entry):
             text = f"“{entry.name}” comes before the cache and makes other vertices"
-            yield Trouble(cloth.name, text, "AFTER_CACHE")
+            yield Trouble(cloth.name, text, "AFTER_CACHE" if movable else "")
         elif entry in overriding:
             text = f"“{entry.name}” comes after the cache and shows its file instead"
-            yield Trouble(cloth.name, text, "BEFORE_CACHE" if modifier.multires(cloth) is None else "")
+            yield Trouble(cloth.name, text, "BEFORE_CACHE" if movable else "")
         elif index > place and entry.type not in modifier.SHAPELESS and modifier.find(cloth) is not None:
             text = f"what “{entry.name}” makes of the simulated cloth may cross: that is looked at after each bake"
             yield Trouble(cloth.name, text, notice=True)

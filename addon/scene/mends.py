@@ -124,6 +124,8 @@ def blender_cloth(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
 
 
 def after_cache(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    if modifier.multires(item) is not None:  # which nothing but deformers may pass
+        return
     before = list(item.modifiers)[: modifier.place(item)]
     for entry in before:
         if not modifier.comes_before(item, entry) and entry.name != modifier.TRIANGLES:

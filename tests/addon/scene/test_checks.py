@@ -262,6 +262,8 @@ def test_multires_on_quads_is_refused_before_the_bake_in_words_and_without_a_but
     )
     with pytest.raises(RuntimeError, match="“Sculpted” makes other vertices, and Multiresolution"):
         bpy.ops.taffeta.bake()
+    for how in ("AFTER_CACHE", "BEFORE_CACHE"):  # a script may call what no button offers
+        bpy.ops.taffeta.mend(name="Cloth", how=how)
     assert [entry.name for entry in cloth.modifiers] == stack
 
 
