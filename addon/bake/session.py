@@ -148,9 +148,10 @@ class Bake:
     def _read(self, reading: Generator[float, None, Scene], seconds: float) -> None:
         until = time.monotonic() + seconds
         try:
-            while time.monotonic() < until:
+            while True:  # a little at least, however late it is by now
                 self.handle(Read(next(reading)))
-            return
+                if time.monotonic() >= until:
+                    return
         except StopIteration as finished:
             self._reading, self.settings = None, finished.value.settings
         except (SceneError, CacheError, DiskError) as error:

@@ -69,6 +69,17 @@ def test_the_hand_over_never_holds_blender_longer_than_reading_a_frame_does(heav
     assert max(after) < 2 * max(reading)
 
 
+def test_each_step_reads_a_little_however_short_it_is(saved_scene):
+    """A slow machine, or one under a profiler, would never come to read otherwise."""
+    bake = begin()
+    shares = []
+    for _ in range(3):
+        bake.step(0.0)
+        shares.append(bake.state.share)
+    session.close()
+    assert shares == sorted(set(shares))
+
+
 def test_memory_does_not_grow_with_the_frames_that_are_read(heavy, monkeypatch):
     """As NumPy and Python count it; Blender's own is not the frames'."""
     monkeypatch.setattr(frame_spool, "AHEAD", 8 * MIB)
