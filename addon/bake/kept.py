@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import bpy
 
 from ...gpu_core.files import cache
@@ -50,10 +52,17 @@ def play(scene: bpy.types.Scene) -> int:
     return count
 
 
-def would_replace(scene: bpy.types.Scene, after: int | None = None) -> str:
-    """What a bake of all cloth, or freeing it, takes away, in words; or nothing. Frames up to `after` stay, and so does
-    the bake of another scene or file, which a bake here goes beside."""
-    every = (status.held(scene, cloth) for cloth in cloth_objects(scene))
+def would_replace(
+    scene: bpy.types.Scene, after: int | None = None, cloths: Sequence[bpy.types.Object] | None = None
+) -> str:
+    """What a bake of these cloths, or of all, or freeing all takes away, in words; or nothing. Frames up to `after`
+    stay, and so does the bake of another scene or file, which a bake here goes beside.
+
+    Raises SceneError where some cloths have no place to be baked to.
+    """
+    chosen = cloth_objects(scene) if cloths is None else cloths
+    replaced = None if cloths is None else place.target(scene, cloths=cloths)
+    every = (status.held(scene, cloth) for cloth in chosen if replaced in (None, status.folder_of(scene, cloth)))
     found = {id(held): held for held in every if held.frames and not held.foreign}
     lines = []
     for held in found.values():

@@ -80,7 +80,8 @@ class TAFFETA_OT_bake(Ticking):
         if bpy.app.background or context.window is None:
             return self.execute(context)
         self._asked = True
-        lost = "" if self.resume else kept.would_replace(context.scene, self._frames_kept(context))
+        cloths = _selected(context.scene) if self.scope == "SELECTED" else None
+        lost = "" if self.resume else kept.would_replace(context.scene, self._frames_kept(context), cloths)
         if lost:
             return confirmed(self, context, event, "Bake over the cache?", lost, "Bake")
         return self.execute(context)
@@ -140,7 +141,7 @@ class TAFFETA_OT_bake(Ticking):
         scene = context.scene
         cloths = None
         if self.scope == "SELECTED":
-            cloths = [cloth for cloth in cloth_objects(scene) if cloth.select_get()]
+            cloths = _selected(scene)
             if not cloths:
                 raise session.NothingToDoError("No cloth is selected")
         elif self.scope == "STALE":
@@ -313,6 +314,10 @@ def _severity(state: BakeState) -> set[str]:
             return {"WARNING"}
         case _:
             return {"INFO"}
+
+
+def _selected(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    return [cloth for cloth in cloth_objects(scene) if cloth.select_get()]
 
 
 def _over_panel(context: bpy.types.Context, event: bpy.types.Event) -> bool:

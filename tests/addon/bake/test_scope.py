@@ -48,7 +48,9 @@ def test_a_selected_cloth_bakes_alone_and_the_other_one_keeps_its_bytes(two):
     whole = folder(two)
     before = cache.frames_path(whole, "Cloth").read_bytes()
     select("Upper")
+    assert not kept.would_replace(two, cloths=[item("Upper")])
     assert bpy.ops.taffeta.bake(scope="SELECTED") == {"FINISHED"}
+    assert kept.would_replace(two, cloths=[item("Upper")]).startswith("8 frames of Upper are lost")
     assert place.played(item("Upper")) == whole / "parts" / "Upper"
     assert place.played(item()) == whole
     assert cache.frames_path(whole, "Cloth").read_bytes() == before
