@@ -22,7 +22,7 @@ def hidden(cloth: bpy.types.Object, contents: Contents) -> str:
         return f"Its modifier “{modifier.NAME}” is switched off in the {where}"
     if own.factor < 1.0 or own.vertex_group:
         return f"Its modifier “{modifier.NAME}” is blended: influence 1 and no vertex group show it whole"
-    if (own.forward_axis, own.up_axis, tuple(own.flip_axis)) != modifier.AXES:
+    if (own.forward_axis, own.up_axis) != modifier.AXES or any(own.flip_axis):
         return f"Its modifier “{modifier.NAME}” is turned: Forward +Y, Up +Z, and nothing flipped show it as it is"
     times = own.cache_format, own.time_mode, own.play_mode, own.frame_scale, own.frame_start
     if times != ("PC2", "FRAME", "SCENE", 1.0, contents.frame_start):

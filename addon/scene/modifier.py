@@ -13,11 +13,7 @@ NAME = "Taffeta Cache"
 TRIANGLES = "Taffeta Triangles"  #: keeps the solver's triangles in what Blender draws: `triangulation`
 LIVE = "Taffeta Live"  #: shows what Live simulates, and goes with it
 
-AXES = (
-    "POS_Y",
-    "POS_Z",
-    (False, False, False),
-)  #: forward, up, flipped: of a Mesh Cache that plays what is in object space
+AXES = "POS_Y", "POS_Z"  #: forward and up, of a Mesh Cache that plays what is in object space
 
 #: Modifiers that keep every vertex, so that the simulated mesh may come after them.
 KEEPS_VERTICES = frozenset(
@@ -138,7 +134,8 @@ def play(own: bpy.types.MeshCacheModifier, path: str, frame_start: int) -> None:
     own.cache_format = "PC2"
     own.time_mode, own.play_mode = "FRAME", "SCENE"
     own.deform_mode, own.interpolation = "OVERWRITE", "LINEAR"
-    own.forward_axis, own.up_axis, own.flip_axis = AXES
+    own.forward_axis, own.up_axis = AXES
+    own.flip_axis = set() if isinstance(own.flip_axis, set) else (False, False, False)  # a set in 4.2
     own.factor, own.vertex_group, own.frame_scale = 1.0, "", 1.0
     own.show_viewport = own.show_render = True
 
