@@ -110,8 +110,9 @@ class TAFFETA_OT_bake(Ticking):
         if event.type == "TIMER":
             try:
                 bake.step(SLICE)
-            except BaseException:
-                self.cancel(context)
+            except BaseException:  # a fault of ours
+                session.close()
+                self._remove_timer(context)
                 raise
             redraw(context)
             if not bake.state.busy:
@@ -120,7 +121,7 @@ class TAFFETA_OT_bake(Ticking):
         return {"RUNNING_MODAL"} if reading else {"PASS_THROUGH"}
 
     def cancel(self, context: bpy.types.Context) -> None:
-        """The window closes, or something went wrong that should not."""
+        """The window closes."""
         session.close_window()
         self._remove_timer(context)
 

@@ -121,7 +121,7 @@ def _draw_buttons(layout: bpy.types.UILayout, context: bpy.types.Context, whole:
     if whole:
         column = layout.column(align=True)
         picked = column.row(align=True)
-        picked.enabled = any(cloth in context.selected_objects for cloth in roster.members(context.scene).cloths)
+        picked.enabled = any(cloth.select_get() for cloth in roster.members(context.scene).cloths)
         picked.operator("taffeta.bake", text="Bake Selected").scope = "SELECTED"
         column.operator("taffeta.bake", text="Bake Stale").scope = "STALE"
         column.operator("taffeta.bake", text="Bake from Current").from_current = True
