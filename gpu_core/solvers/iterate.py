@@ -51,6 +51,14 @@ class Iterate:
             cloth=self.cloth, h=self.h, x=self.x, displacement=self.displacement, coast=self.coast,
         )  # fmt: skip
 
+    def pace(self, state: NdbState, target: Any) -> float:
+        """How far this step goes, m: the longest way of what is held, or the root mean square of the cloth's at the
+        velocity that it has. Waits for the device."""
+        xp = self.backend.xp
+        held = xp.abs(xp.where(self.free, 0.0, target - self.start)[:, :3]).max()
+        speeds = (state.velocity[:, :3].astype(xp.float64) ** 2).sum(axis=1)
+        return max(float(held), self.h * float(speeds.mean()) ** 0.5)
+
     def return_to_feasible(self) -> None:
         """The free vertices go back to where the filter let them; those it did not stop stay as they are."""
         self.backend.launch(
