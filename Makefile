@@ -121,7 +121,7 @@ swatches tutorial: $(VENV)/test.stamp kernels
 test:
 	@$(MAKE) -j2 environments
 	@$(MAKE) kernels
-	@$(RUN) -m pytest --numprocesses=auto --no-loadscope-reorder --verbose
+	@$(RUN) -m pytest --numprocesses=auto --no-loadscope-reorder --verbose --durations=50
 
 test-quick: $(VENV)/test.stamp lint kernels
 	@$(RUN) -m pytest --numprocesses=auto --no-loadscope-reorder --quiet $(QUICK)
