@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..backend import Backend, Launch, launch
 from ..contact.barrier import VertexData
 from .elastic import Elastic
@@ -52,14 +50,6 @@ class Iterate:
             "step_start", self.count, target=target, held=self.held, start=self.start, velocity=velocity,
             cloth=self.cloth, h=self.h, x=self.x, displacement=self.displacement, coast=self.coast,
         )  # fmt: skip
-
-    def pace(self, state: NdbState, target: Any) -> float:
-        """How far this step goes, m: the longest way of what is held, or the root mean square of the cloth's at the
-        velocity that it has. Waits for the device."""
-        ways = self.backend.xp.where(self.free, 0.0, target - self.start)[:, :3]
-        speeds = state.velocity[:, :3].astype(np.float64)
-        held, cloth = (ways * ways).sum(axis=1).max(), (speeds * speeds).sum() / len(speeds)
-        return max(float(held) ** 0.5, self.h * float(cloth) ** 0.5)
 
     def return_to_feasible(self) -> None:
         """The free vertices go back to where the filter let them; those it did not stop stay as they are."""
