@@ -50,7 +50,7 @@ CONSTANT = CHOICES.replaced(system="constant")
 SCENES = {
     "drape": (small_scene(8, 12), 7, None),
     "cotton that rubs": (of_cotton(small_scene(4, 8)), 3, None),
-    "all there is": (full_scene(), 2, None),
+    "all there is": (full_scene(), 1, None),
     "every field": (replace(small_scene(3, 5), fields=every_field()), 2, None),
     "a balloon": (pinched_balloon(60), 3, None),
     "painted and keyed": (of_changing_cloth(swinging(5)), 4, None),

@@ -248,6 +248,7 @@ def test_verdicts_that_cannot_be_read_or_written_are_no_obstacle(cupy, monkeypat
     trust.remember(select("cuda"), trust.Verdict(True, ""))
 
 
+@pytest.mark.nightly("three minutes on a slow machine, and auto tries it by day")
 def test_info_tries_the_self_test_on_the_card(verdicts, monkeypatch):
     monkeypatch.setenv(libraries.VARIABLE, str(CARD))
     run = info_of_cuda()
