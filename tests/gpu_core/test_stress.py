@@ -40,13 +40,16 @@ def test_every_frame_is_free_of_intersections_and_colliders_arrive(name, rubs):
         assert (result.released, result.late_steps, result.tangled_at_end) == ([], 0, 0)
 
 
-@pytest.mark.nightly("four minutes on a slow day; the elbow above has to come free, too")
-def test_most_coarse_sleeves_are_free_again_once_the_elbow_is_open():
+ALL_SLEEVES = pytest.param((120, 130, 140, 190), marks=pytest.mark.nightly("four minutes on a slow machine"))
+
+
+@pytest.mark.parametrize("sleeves", [(140,), ALL_SLEEVES], ids=["one", "all"])
+def test_most_coarse_sleeves_are_free_again_once_the_elbow_is_open(sleeves):
     """Edges half as long as the arm is thick. All four kept hundreds of pairs when what had come out on the wrong side
     of the arm was drawn away from it (theory/stress.md, which says what one of them keeps)."""
-    results = [run(SCENES["elbow"], vertices) for vertices in (120, 130, 140, 190)]
+    results = [run(SCENES["elbow"], vertices) for vertices in sleeves]
     assert all(result.released and result.free for result in results)
-    assert sum(result.tangled_at_end > 0 for result in results) <= 1
+    assert sum(result.tangled_at_end > 0 for result in results) <= len(sleeves) // 4
 
 
 @pytest.mark.parametrize("name", ["crossing_pins", "bullet", "sharp_box", "teapot_pile"])

@@ -17,7 +17,7 @@ from taffeta.gpu_core.backend.cuda import OPTIONS, load_nvrtc
 from taffeta.gpu_core.simulator import Simulator
 from taffeta.tests.gpu_core.small_scene import small_scene
 
-NIGHTLY = pytest.mark.nightly("half a minute on a slow machine, and the oldest, the usual and the newest are seen by day")
+NIGHTLY = pytest.mark.nightly("half a minute on a slow machine; the oldest, a usual one and the newest are seen by day")
 BY_DAY = (70, 86, 120)
 ARCHITECTURES = [
     each if each in BY_DAY else pytest.param(each, marks=NIGHTLY) for each in (70, 75, 80, 86, 89, 90, 100, 120)
