@@ -52,8 +52,8 @@ class Iterate:
         )  # fmt: skip
 
     def pace(self, state: NdbState, target: Any) -> float:
-        """How far this step goes, m: the longest way of what is held, or of cloth at the velocity that it has. Waits for
-        the device."""
+        """The longest way in this step, m, of what is held, or of cloth at the velocity that it has. Waits for the
+        device."""
         ways = self.backend.xp.where(self.free, 0.0, target - self.start)[:, :3]
         speeds = state.velocity[:, :3]
         held, cloth = ((array * array).sum(axis=1).max() for array in (ways, speeds))
