@@ -303,6 +303,7 @@ def flutter(which: Scene) -> tuple[float, float]:
     return float(np.count_nonzero(tip[1:] * tip[:-1] < 0.0)) * 24.0 / len(tip), float(tip.std() * np.sqrt(2.0))
 
 
+@pytest.mark.nightly("42 s of flutter take a minute; lift, drag and a fall have closed forms by day")
 def test_a_flag_flutters_as_often_as_a_plate_of_its_mass_on_a_pivot_would_about():
     """ω ~ U √(ρ/σL), after Argentina and Mahadevan (PNAS 2005): docs/theory/air.md.
 

@@ -74,6 +74,7 @@ def test_a_patch_on_springs_sticks_to_a_belt_slips_back_and_swings_as_coulomb_sa
     assert_all_hold(stick_slip.spring_block(DEFAULT))
 
 
+@pytest.mark.nightly("half a minute on a slow machine; the physics suite pushes more strips")
 def test_a_pushed_strip_slips_when_the_elastica_asks_for_more_than_friction():
     assert_all_hold(stick_slip.pushed_strip(DEFAULT, (0.2,)))
 
@@ -148,6 +149,7 @@ def test_the_shadow_of_a_flat_disc_is_its_area():
     assert drape.shadow(*drape.disc(400)) == pytest.approx(np.pi * drape.SPECIMEN**2, rel=0.02)
 
 
+@pytest.mark.nightly("half a minute on a slow machine; the physics suite counts folds on more discs")
 def test_a_disc_lowered_on_a_plate_falls_into_as_many_folds_as_real_ones_and_specimens_agree():
     mesh = drape.disc(1000)
     discs = [drape.settled(COTTON.material, mesh, drape.specimen(mesh, seed, 1.0), on_plate=True) for seed in (0, 1)]

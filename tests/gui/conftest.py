@@ -17,25 +17,14 @@ from taffeta.tests.gui.drape import Drape, open_drape, save_sample
 from taffeta.tests.gui.watched import Watched, watch
 from taffeta.tests.gui.window import Window, install
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "build" / "gui" / "pictures"
 NEWEST = list(SUITES)[-1]
-EACH = bool(ASKED) or "TAFFETA_NIGHTLY" in os.environ  #: each Blender is asked everything
+BY_DAY = SUITES if "TAFFETA_NIGHTLY" in os.environ else [NEWEST]  #: an older one's window takes six minutes and more
 OTHER_PYTHON = {"5.2"}  #: where Debian's Blender has Python 3.14 instead of Blender's own 3.13, and SciPy for it
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """`make test` asks the older Blender's window what versions may do differently, and the newest one's everything."""
-    for item in items:
-        if item.path.parent == HERE and not (EACH or item.get_closest_marker("each_blender")):
-            version = item.callspec.params["version"]
-            if version != NEWEST:
-                why = f"alike in {version} and {NEWEST}: `make test-gui` and `make test-nightly` run it in both"
-                item.add_marker(pytest.mark.skip(why))
-
-
-@pytest.fixture(scope="session", params=ASKED or SUITES)
+@pytest.fixture(scope="session", params=ASKED or BY_DAY)
 def version(request: pytest.FixtureRequest) -> str:
     return request.param
 

@@ -25,38 +25,32 @@ def endless(drape: Drape) -> Drape:
     return drape
 
 
-@pytest.mark.each_blender
 def test_the_installed_zip_is_on_and_shows_its_tab(window, drape):
     assert window.ask("'bl_ext.user_default.taffeta' in bpy.context.preferences.addons")
     assert window.ask("region('VIEW_3D', 'UI').active_panel_category") == "Taffeta"
     window.find("bpy.ops.taffeta.bake()")
 
 
-@pytest.mark.each_blender
 def test_a_click_on_bake_bakes_every_frame(watched):
     assert watched.headline == f"Baked {FRAMES} frames"
     assert len(watched.drape.frames()) == FRAMES
 
 
-@pytest.mark.each_blender
 def test_frames_land_one_after_another(watched):
     assert watched.landed == sorted(set(watched.landed))
     assert len(watched.landed) > min(FRAMES, watched.looks) / 4
 
 
-@pytest.mark.each_blender
 def test_a_frame_that_has_landed_is_shown_while_the_bake_runs(watched):
     assert LOOKED_AT <= watched.early_of < FRAMES
     assert np.array_equal(watched.early, watched.drape.frames()[LOOKED_AT - 1])
 
 
-@pytest.mark.each_blender
 def test_the_status_bar_follows_the_bake(watched):
     assert watched.status_bar == sorted(watched.status_bar)
     assert len(set(watched.status_bar)) > min(FRAMES, len(watched.ticks)) / 4
 
 
-@pytest.mark.each_blender
 def test_the_interface_never_stands_still_for_long_while_a_bake_runs(watched, pictures):
     (pictures / "pace.txt").write_text(f"{watched.pace()}\n")
     assert watched.longest_gap < STILL * watched.seconds, watched.pace()
@@ -109,7 +103,6 @@ def test_esc_cancels_over_the_panel_and_nowhere_else(endless):
     assert endless.until_over().startswith("Cancelled")
 
 
-@pytest.mark.each_blender
 def test_undo_takes_a_bake_back_and_redo_brings_it_again(drape):
     drape.window.do("bpy.context.scene.frame_end = 3")
     drape.begin()
@@ -125,7 +118,6 @@ def test_undo_takes_a_bake_back_and_redo_brings_it_again(drape):
     assert np.array_equal(drape.shown(), end)
 
 
-@pytest.mark.each_blender
 def test_undo_during_a_bake_leaves_it_running_and_its_frames_playing(endless):
     endless.begin()
     endless.until_baked(1)

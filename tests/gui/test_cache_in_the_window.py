@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 SEEN = (1, 5, 12, 24, 31, 48)  #: frames on the mouse's way
 
 
-@pytest.mark.each_blender
 def test_dragging_in_the_timeline_shows_the_frames_of_the_cache(baked):
     window, frames = baked.window, baked.frames()
     ruler = window.ask("rectangle('DOPESHEET_EDITOR', 'WINDOW')")[1] + 8
@@ -36,7 +34,6 @@ def test_save_as_and_open_again_show_the_same_frames(baked):
         window.choose_file(baked.folder / "drape.blend")
 
 
-@pytest.mark.each_blender
 def test_bake_and_free_ask_before_frames_are_lost(baked, pictures):
     window, frames = baked.window, baked.frames()
     for call in ("bpy.ops.taffeta.bake()", "bpy.ops.taffeta.free()"):

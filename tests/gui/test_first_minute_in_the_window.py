@@ -28,7 +28,6 @@ def plane(window: Window) -> Window:
     return window
 
 
-@pytest.mark.each_blender
 def test_two_clicks_lead_from_a_plane_over_suzanne_to_a_running_bake(plane, pictures):
     plane.screenshot(pictures / "first_look.png")
     plane.click("bpy.ops.taffeta.quick_cloth()")

@@ -133,7 +133,6 @@ def test_two_clicks_lead_from_a_figure_and_a_sleeve_to_a_running_bake(figure, pi
     assert not figure.ask("[entry for entry in session().last.warnings if 'intersect' in entry]")
 
 
-@pytest.mark.each_blender
 def test_where_it_crosses_is_seen_explained_and_gone_to_with_the_mouse(tangled, pictures):
     window = tangled
     window.click("bpy.ops.taffeta.show_crossings(what='START')")

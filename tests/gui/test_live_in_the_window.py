@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 LIFT = 0.1  #: m
 TOWARDS_CAMERA = -0.08  #: m from the middle of the sheet, which rests on the sphere
@@ -12,7 +11,6 @@ WAY = 200  #: pixels of the mouse, upwards
 STEPS = 20
 
 
-@pytest.mark.each_blender
 def test_the_mouse_pulls_the_cloth_its_shape_is_frozen_and_esc_ends_it(drape, pictures):
     window, flat = drape.window, drape.shown()
     window.click("bpy.ops.taffeta.live()")

@@ -148,13 +148,11 @@ def cut(cloth: Drape, seen: Callable[..., Seen], blenders: dict[str, Seen]) -> C
     return look
 
 
-@pytest.mark.each_blender
 def test_a_text_that_is_cut_is_seen(cloth, seen):
     cloth.window.do("bpy.data.objects['Cloth'].name = 'The outer cloth of the second sleeve, for the wide shots'")
     assert seen(SIDEBAR)
 
 
-@pytest.mark.each_blender
 def test_no_text_is_cut_on_a_cloth_that_was_never_baked(cloth, cut, seen):
     assert not cut()
     assert not seen(SIDEBAR)

@@ -46,7 +46,6 @@ def rendered(drape: Drape, name: str) -> np.ndarray:
     return np.asarray(Image.open(path))
 
 
-@pytest.mark.each_blender
 def test_a_picture_rendered_during_a_bake_is_that_of_its_frame_and_the_bake_goes_on(baking, watched):
     render(baking)
     go_on(baking)
