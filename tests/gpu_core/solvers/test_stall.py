@@ -111,7 +111,7 @@ def test_a_gentle_step_after_one_that_was_not_solved_leaves_the_rest_to_the_next
 
 
 @pytest.mark.parametrize(
-    "blow", [{"way": (0.0, 0.0, 0.02)}, {"way": (0.0, 0.0, 0.02), "plate": True}, {"speed": (0.0, 0.0, 1.0)}]
+    "blow", [{"way": (0.0, 0.0, 0.02)}, {"way": (0.0, 0.0, 0.02), "plate": True}, {"speed": (0.0, 0.0, 1.5)}]
 )
 def test_a_step_of_a_blow_has_all_its_full_ccds(blow):
     first, second = full_ccds(**blow)
