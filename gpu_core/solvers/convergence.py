@@ -37,10 +37,10 @@ class Convergence:
         """Of ‖Δx‖, m."""
         self.inner_tolerance, self.outer_tolerance = inner_tolerance, 2.0 * inner_tolerance
 
-    def begin(self, may_stall: bool, guarded: bool) -> None:
-        """may_stall: it may end early (`Stall`). guarded: no pair is let go. Else cloth beyond its limit is not in
-        balance, but on its way out of what it crosses, and the step goes on."""
-        self.stall.begin(may_stall, guarded, self.halves)
+    def begin(self, after_unsolved: bool, guarded: bool) -> None:
+        """after_unsolved: the step before ended without being solved. guarded: no pair is let go. Else cloth beyond its
+        limit is not in balance, but on its way out of what it crosses, and the step goes on."""
+        self.stall.begin(after_unsolved, self.halves)
         self._least_strain, self._least_strained = UNKNOWN, self.iterate.feasible.copy()
         self._balanced, self._settled_excess, self._guarded = 0, float("inf"), guarded
 

@@ -51,14 +51,6 @@ class Iterate:
             cloth=self.cloth, h=self.h, x=self.x, displacement=self.displacement, coast=self.coast,
         )  # fmt: skip
 
-    def pace(self, state: NdbState, target: Any) -> float:
-        """The longest way in this step, m, of what is held, or of cloth at the velocity that it has. Waits for the
-        device."""
-        ways = self.backend.xp.where(self.free, 0.0, target - self.start)[:, :3]
-        speeds = state.velocity[:, :3]
-        held, cloth = ((array * array).sum(axis=1).max() for array in (ways, speeds))
-        return max(float(held) ** 0.5, self.h * float(cloth) ** 0.5)
-
     def return_to_feasible(self) -> None:
         """The free vertices go back to where the filter let them; those it did not stop stay as they are."""
         self.backend.launch(

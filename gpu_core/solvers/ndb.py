@@ -36,7 +36,6 @@ from .parameters import NdbParameters
 from .progress import Progress
 from .rate import Rate
 from .solver import Arrays, DivergenceError, StepReport
-from .stall import GENTLE
 from .state import NdbState
 
 EDGE_SHARE = 0.3  #: d̂, at most, in mean edges at rest
@@ -163,8 +162,7 @@ class Ndb:
         ages, contacts = state.ages, None
         self.oscillation.begin()
         crossed = len(self.proximity.freed) > 0
-        may_stall = state.unsolved > 0 and (crossed or iterate.pace(state, target) < GENTLE * self.space.edge)
-        self.convergence.begin(may_stall, guarded=not crossed)
+        self.convergence.begin(after_unsolved=state.unsolved > 0 and crossed, guarded=not crossed)
         while not self.convergence.finished(report):
             if not self.oscillation.damped(report):
                 self.elastic.bending.turn(iterate.feasible)  # what yarns hold on to

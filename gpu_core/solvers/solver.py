@@ -29,7 +29,7 @@ class StepReport:
     converged: bool = False
     arrived: bool = True  #: colliders and hard pins reached their pose
     given_up: bool = False  #: ended because the budget of its frame was spent
-    stalled: bool = False  #: ended early, for the step before it was not solved either (`Stall`)
+    stalled: bool = False  #: ended early, for the step before it was not solved, and nothing got better in this one
     strained: bool = False  #: some triangle is far beyond its strain limit
     heated: bool = False  #: cloth that nothing holds has more energy than before
     late: Any = None  #: indices of the vertices of colliders and pins that had no room to arrive; None where all had
