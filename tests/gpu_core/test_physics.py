@@ -74,7 +74,7 @@ def test_a_patch_on_springs_sticks_to_a_belt_slips_back_and_swings_as_coulomb_sa
     assert_all_hold(stick_slip.spring_block(DEFAULT))
 
 
-@pytest.mark.nightly("half a minute on a slow machine; the physics suite pushes more strips")
+@pytest.mark.nightly("half a minute on a slow machine; a patch on springs sticks and slips by day")
 def test_a_pushed_strip_slips_when_the_elastica_asks_for_more_than_friction():
     assert_all_hold(stick_slip.pushed_strip(DEFAULT, (0.2,)))
 

@@ -40,7 +40,9 @@ def test_every_frame_is_free_of_intersections_and_colliders_arrive(name, rubs):
         assert (result.released, result.late_steps, result.tangled_at_end) == ([], 0, 0)
 
 
-ALL_SLEEVES = pytest.param((120, 130, 140, 190), marks=pytest.mark.nightly("four minutes on a slow machine"))
+ALL_SLEEVES = pytest.param(
+    (120, 130, 140, 190), marks=pytest.mark.nightly("four minutes on a slow machine; one of them comes free by day")
+)
 
 
 @pytest.mark.parametrize("sleeves", [(140,), ALL_SLEEVES], ids=["one", "all"])
