@@ -18,6 +18,7 @@ from .puppet import skin
 Array = npt.NDArray[np.float64]
 LEGS = ("Hips", "LHipJoint", "RHipJoint", "LeftUpLeg", "RightUpLeg", "LeftLeg", "RightLeg", "LeftFoot", "RightFoot")
 WAIST = 0.985  #: m, of leggings and skirt
+NECK = 1.41  #: m: where it leaves the shoulders, which a garment without them slides off
 BAND = 0.03  #: m below that are held
 HELD = 0.9  #: weight of these pins: skin stretches more than wool, which then slides
 PIECES = 4  #: most that an edge of a cage is cut into
@@ -43,7 +44,8 @@ def _leggings(_person: Human, middle: Array, arm: Array) -> npt.NDArray[np.bool_
 
 
 def _shirt(_person: Human, middle: Array, arm: Array) -> npt.NDArray[np.bool_]:
-    trunk = np.isnan(arm) & (middle[:, 2] > 1.03) & (middle[:, 2] < 1.395)
+    x, _, z = middle.T
+    trunk = np.isnan(arm) & (z > 1.03) & (z < NECK) & ~((np.abs(x) < 0.055) & (z > 1.375))
     return np.asarray(trunk | (arm < 0.65))
 
 
@@ -54,7 +56,7 @@ def _top(_person: Human, middle: Array, arm: Array) -> npt.NDArray[np.bool_]:
 
 def _coat(_person: Human, middle: Array, arm: Array) -> npt.NDArray[np.bool_]:
     x, y, z = middle.T
-    trunk = np.isnan(arm) & (z > 0.935) & (z < 1.385) & ~((np.abs(x) < 0.02) & (y < 0.0))  # open in front
+    trunk = np.isnan(arm) & (z > 0.935) & (z < NECK) & ~((np.abs(x) < 0.02) & (y < 0.0))  # open in front
     return np.asarray(trunk | (arm < 1.8))
 
 
