@@ -65,6 +65,10 @@ def test_its_clothes_have_the_vertices_asked_for_and_are_worn_clean(dressed):
     clothes = cloth_objects(dressed)
     assert [item.name for item in clothes] == ["Leggings", "Shirt", "Skirt", "Coat"]
     assert sum(len(item.data.vertices) for item in clothes) == pytest.approx(VERTICES, rel=0.2)
+    for name in ("Shirt", "Coat"):
+        worn = bpy.data.objects[name].evaluated_get(bpy.context.evaluated_depsgraph_get())
+        for x in (-0.09, 0.09):
+            assert worn.ray_cast((x, 0.0, 2.0), (0.0, 0.0, -1.0))[2].z > 0.5  # what covers no shoulder slides off it
     dressed.frame_start, dressed.frame_end, dressed.taffeta.step_rate = 6, 9, 96
     read = gather(bpy.context)
     simulator, check = Simulator(read, select("cpu")), SceneCheck(read)
