@@ -78,6 +78,7 @@ class _Seen:
     #: library and path, as the modifier stores it → folder; resolving paths is too slow for drawing
     folders: dict[tuple[str, str], Path | None] = field(default_factory=dict)
     unplayed: dict[int, Path | None] = field(default_factory=dict)  #: session_uid of a cloth without a modifier
+    remains: bool | None = None  #: whether there is anything to free, though its cloths may be gone
 
 
 _seen: dict[int, _Seen] = {}  # by the scene's session_uid
@@ -139,6 +140,16 @@ def folder_of(scene: bpy.types.Scene, cloth: bpy.types.Object) -> Path | None:
     if path not in seen.folders:
         seen.folders[path] = place.played(cloth)
     return seen.folders[path]
+
+
+def freeable(scene: bpy.types.Scene) -> bool:
+    """Does anything play a bake of this scene, or lie on the disk, though its cloths may be gone? Cheap enough for
+    drawing, but for the first time."""
+    seen = _seen_in(scene)
+    if seen.remains is None:
+        folders = (folder for folder in place.all_of(scene) if own_folder.holds_bake(folder))
+        seen.remains = bool(place.players(scene)) or any(not place.foreign(folder, scene) for folder in folders)
+    return seen.remains or any(map(modifier.find, roster.members(scene).cloths))
 
 
 def of(scene: bpy.types.Scene, cloth: bpy.types.Object) -> tuple[CacheState, str]:

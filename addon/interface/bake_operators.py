@@ -20,7 +20,7 @@ from ..scene import modifier, retiming
 from ..scene.gather import cloth_objects
 from .beside import SLICE, TICK, Ticking, redraw
 from .check_operator import judge_drawn
-from .greyed import Greyed, busy, no_cloth, nothing_baked
+from .greyed import Greyed, busy, no_cloth, nothing_to_free
 
 SCOPES = (
     ("ALL", "All", "Every cloth of the scene, together"),
@@ -215,7 +215,7 @@ class TAFFETA_OT_free(Greyed):
 
     @classmethod
     def obstacle(cls, context: bpy.types.Context) -> str:
-        return busy(context) or nothing_baked(context)
+        return busy(context) or nothing_to_free(context)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if bpy.app.background or context.window is None:
@@ -229,7 +229,8 @@ class TAFFETA_OT_free(Greyed):
         except (CacheError, DiskError) as error:
             self.report({"ERROR"}, coded(str(error)))
             return {"CANCELLED"}
-        self.report({"INFO"}, f"Freed the cache of {count} {'cloth' if count == 1 else 'cloths'}")
+        whose = f"{count} {'cloth' if count == 1 else 'cloths'}" if count else "cloths that are gone"
+        self.report({"INFO"}, f"Freed the cache of {whose}")
         return {"FINISHED"}
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import bpy
 
 from ..bake import session
-from ..cache import checking
+from ..cache import checking, status
 from ..scene import modifier, render_job, roster
 
 BAKING = "A bake is running: wait for it or cancel it"
@@ -50,3 +50,7 @@ def no_cloth(context: bpy.types.Context) -> str:
 
 def nothing_baked(context: bpy.types.Context) -> str:
     return "" if any(map(modifier.find, roster.members(context.scene).cloths)) else "Nothing is baked"
+
+
+def nothing_to_free(context: bpy.types.Context) -> str:
+    return "" if status.freeable(context.scene) else "Nothing is baked"

@@ -114,6 +114,16 @@ def test_free_removes_our_files_and_modifier_and_nothing_else(saved_scene):
     )
 
 
+def test_free_takes_what_a_deleted_cloth_has_left_on_the_disk(saved_scene):
+    bpy.ops.taffeta.bake()
+    place = folder(saved_scene)
+    bpy.data.objects.remove(bpy.data.objects["Cloth"])
+    assert bpy.ops.taffeta.free.poll()
+    assert bpy.ops.taffeta.free() == {"FINISHED"}
+    assert sorted(path.name for path in place.iterdir()) == sorted(LEFT)
+    assert not bpy.ops.taffeta.free.poll()
+
+
 def test_free_leaves_the_tag_and_the_lock_alone(saved_scene):
     bpy.ops.taffeta.bake()
     place = folder(saved_scene)
