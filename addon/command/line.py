@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from ..device.answer import CommandError, Exit, Report, standard_output
 
@@ -73,15 +74,21 @@ def _follow(
 
 @contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
-    """SIGTERM, by which a farm ends its jobs, is heard like Ctrl-C: the bake stops, and the command says so."""
+    """SIGTERM, by which a farm ends its jobs, is heard like Ctrl-C: the bake stops, and the command says so.
+
+    A reader that goes ends nothing: Python ignores SIGPIPE, Blender does not.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    handlers: dict[str, Any] = {"SIGTERM": signal.default_int_handler, "SIGPIPE": signal.SIG_IGN}
+    known = {signal.Signals[name]: handler for name, handler in handlers.items() if hasattr(signal, name)}
+    before = {number: signal.signal(number, handler) for number, handler in known.items()}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 def _parser(program: str) -> argparse.ArgumentParser:

@@ -14,7 +14,7 @@ from ...gpu_core.files import job
 from ...gpu_core.files.disk import DiskError
 from ...gpu_core.files.folder import of_user
 from ...gpu_core.files.job import JobError
-from ..device.answer import FAILURES, CommandError, Exit, Report, tell_frame
+from ..device.answer import FAILURES, CommandError, Exit, Report, tell, tell_frame
 from ..device.libraries import libraries
 
 CACHE = "cache"  #: within the job folder, so that one folder travels both ways
@@ -57,12 +57,12 @@ def _follow(process: BakeProcess, quiet: bool) -> list[dict[str, Any]]:
                     tell_frame(reports[-1], quiet)
                 elif isinstance(event, Prerolled):
                     text = f"frame {event.frame}: pre-roll {event.done} of {event.frames}"
-                    print(text, file=sys.stderr, flush=True)
+                    tell(text, sys.stderr)
                 elif isinstance(event, Working):
                     text = f"frame {event.frame}: step {event.step} of {event.steps}"
-                    print(text, file=sys.stderr, flush=True)
+                    tell(text, sys.stderr)
         except KeyboardInterrupt:
             process.cancel()
     for warning in process.warnings:
-        print(f"taffeta: {warning}", file=sys.stderr)
+        tell(f"taffeta: {warning}", sys.stderr)
     return reports

@@ -26,7 +26,7 @@ from ..bake.state import BakeState, Happening, Phase
 from ..cache import checking, place, status
 from ..cache.drawn import differs_from_simulated
 from ..cache.drawn import findings as drawn_findings
-from ..device.answer import FAILURES, CommandError, Exit, Report, tell_frame
+from ..device.answer import FAILURES, CommandError, Exit, Report, tell, tell_frame
 from ..scene.gather import FrameRange, cloth_objects, gather
 from .export import play_own
 from .file import failures, open_file, save
@@ -152,14 +152,14 @@ def _follow(bake: session.Bake, quiet: bool) -> None:
     while bake.state.busy:
         bake.step(1.0)
         if bake.state.working not in ("", working):
-            print(bake.state.working, file=sys.stderr, flush=True)
+            tell(bake.state.working, sys.stderr)
         working = bake.state.working
         for line in bake.reports[said:]:
             tell_frame(line, quiet)
         said = len(bake.reports)
         time.sleep(session.IDLE_WAIT)
     for warning in bake.state.warnings:
-        print(f"taffeta: {warning}", file=sys.stderr)
+        tell(f"taffeta: {warning}", sys.stderr)
 
 
 def _crossing_as_drawn(progress: BakeState) -> list[str]:
@@ -170,7 +170,7 @@ def _crossing_as_drawn(progress: BakeState) -> list[str]:
         checking.check(bpy.context)
     found = checking.troubles(bpy.context.scene)
     for text in found:
-        print(f"taffeta: {coded(text)}", file=sys.stderr)
+        tell(f"taffeta: {coded(text)}", sys.stderr)
     return found
 
 

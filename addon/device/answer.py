@@ -82,21 +82,28 @@ class Report:
         self.exit_code = failure.code
         code = code_of(failure.text) or MESSAGES.get(failure.code, "")
         self.values["error"] = {"text": failure.text, "object": failure.culprit, "code": code}
-        print(f"taffeta: {coded(failure.text, code)}", file=sys.stderr)
+        tell(f"taffeta: {coded(failure.text, code)}", sys.stderr)
 
     def write(self, output: IO[str], as_json: bool) -> None:
-        if as_json:
-            print(json.dumps({**self.values, "exit_code": int(self.exit_code)}, allow_nan=False), file=output)
-        else:
-            for line in self.lines:
-                print(line, file=output)
-        output.flush()
+        found = [json.dumps({**self.values, "exit_code": int(self.exit_code)}, allow_nan=False)]
+        for line in found if as_json else self.lines:
+            tell(line, output)
+
+
+def tell(line: str, output: IO[str]) -> None:
+    """Write a line at once. Who listened may have gone: that ends no bake, whose frames are on the disk."""
+    try:
+        print(line, file=output, flush=True)
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, output.fileno())
+        os.close(nowhere)
 
 
 def tell_frame(line: Mapping[str, Any], quiet: bool) -> None:
     """Say that a frame has landed: on standard output, or where that is kept for the report, on standard error."""
     text = f"frame {line['frame']}: {line['done']} of {line['frames']}, {line['seconds']:.2f} s"
-    print(text, file=sys.stderr if quiet else sys.stdout, flush=True)
+    tell(text, sys.stderr if quiet else sys.stdout)
 
 
 @contextmanager

@@ -191,6 +191,17 @@ def test_interrupt_and_termination_cancel_and_keep_the_frames(shot, number):
     assert done >= 3
 
 
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_bake_goes_on_to_its_end_when_nobody_listens_any_more(shot, options):
+    line = [sys.executable, "-m", "taffeta", "bake", str(shot), "--backend", "cpu", *options]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        assert "frame 1" in next(said for said in process.stdout if said.startswith("frame"))
+        process.stdout.close()
+        assert process.wait(WAIT) == 0
+    folder = shot.parent / "taffeta_cache" / "shot" / "Scene"
+    assert cache.inspect(folder)[0] is cache.CacheState.READY
+
+
 def test_a_bake_that_runs_elsewhere_refuses_a_second_and_is_ended_by_cancel(shot):
     resave(shot, lambda objects: setattr(bpy.context.scene, "frame_end", 4000))
     line = [sys.executable, "-m", "taffeta", "bake", str(shot)]
