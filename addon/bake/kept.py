@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 
 import bpy
 
 from ...gpu_core.files import cache
 from ...gpu_core.files import folder as own_folder
+from ...gpu_core.scene.scene import SceneError
 from ..cache import place, status, writeback
-from ..scene import keys, modifier
+from ..scene import keys
 from ..scene.gather import cloth_objects, own_cloths
 from . import session
 
@@ -40,7 +43,7 @@ def play(scene: bpy.types.Scene) -> int:
     """Let each cloth show the frames that lie on the disk; the number of cloths. Raises CacheError, DiskError."""
     count = 0
     for cloth in own_cloths(scene):
-        folder = place.played(cloth) if modifier.find(cloth) is not None else place.lies_in(scene, cloth)
+        folder = place.lies(scene, cloth)
         if folder is None:
             continue
         contents, assigned = cache.read_contents(folder), keys.assign(cloth_objects(scene))
@@ -55,20 +58,32 @@ def play(scene: bpy.types.Scene) -> int:
 def would_replace(
     scene: bpy.types.Scene, after: int | None = None, cloths: Sequence[bpy.types.Object] | None = None
 ) -> str:
-    """What a bake of these cloths, or of all, or freeing all takes away, in words; or nothing. Frames up to `after`
-    stay, and so does the bake of another scene or file, which a bake here goes beside.
+    """What a bake of these cloths, or of all, takes away, in words, whether it is played or not; or nothing. Frames up
+    to `after` stay, and so does the bake of another scene or file, which a bake here goes beside.
 
     Raises SceneError where some cloths have no place to be baked to.
     """
-    chosen = cloth_objects(scene) if cloths is None else cloths
-    replaced = None if cloths is None else place.target(scene, cloths=cloths)
-    every = (status.held(scene, cloth) for cloth in chosen if replaced in (None, status.folder_of(scene, cloth)))
-    found = {id(held): held for held in every if held.frames and not held.foreign}
+    if cloths is not None:
+        return _lost(scene, [place.target(scene, cloths=cloths)], after)
+    folders = [folder for cloth in cloth_objects(scene) if (folder := status.folder_of(scene, cloth)) is not None]
+    with suppress(SceneError):
+        folders.append(place.target(scene))
+    return _lost(scene, folders, after)
+
+
+def would_free(scene: bpy.types.Scene) -> str:
+    """What `free` takes away, in words, or nothing."""
+    return _lost(scene, place.all_of(scene))
+
+
+def _lost(scene: bpy.types.Scene, folders: Sequence[Path], after: int | None = None) -> str:
+    every = (status.held_in(scene, folder) for folder in dict.fromkeys(folders))
+    found = [held for held in every if held.frames and not held.foreign]
     lines = []
-    for held in found.values():
+    for held in found:
         first = held.contents.frame_start if held.contents else 0
         lost = held.frames if after is None else first + held.frames - 1 - after
         if lost > 0:
             lines.append(f"{lost} frames of {', '.join(held.contents.points) if held.contents else 'a cache'}")
-    size = sum(held.size for held in found.values()) / 2**20
+    size = sum(held.size for held in found) / 2**20
     return f"{'; '.join(lines)} are lost ({size:.1f} MiB)" if lines else ""

@@ -8,18 +8,40 @@ file goes to its own place, and a resume there first copies what is done.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import bpy
 
 from ...gpu_core.files.cache import CacheError
 from ...gpu_core.files.disk import DiskError
-from ...gpu_core.files.folder import JOB
+from ...gpu_core.files.folder import JOB, holds_bake
 from ...gpu_core.scene.scene import SceneError
 from ..cache import place
 from ..scene import modifier
-from ..scene.gather import cloth_objects
 from . import session
 
 stranded: dict[str, str] = {}  #: temporary folders whose caches could not be moved, and why
+_playing: list[tuple[bpy.types.Object, str]] = []  #: who plays from a temporary folder, and its path there, in a save
+
+
+def point(scene: bpy.types.Scene, home: Path) -> None:
+    """Before the scene is written to a .blend: its modifiers name the place to which `settle` moves their frames."""
+    for folder, items in _temporary(scene):
+        to = place.saved(folder, scene, home)
+        if holds_bake(to):  # nothing can be moved there
+            continue
+        for item in items:
+            if (own := modifier.find(item)) is not None:
+                _playing.append((item, own.filepath))
+                own.filepath = place.blend_path(to / bpy.path.basename(own.filepath), place.open_file())
+
+
+def point_back() -> None:
+    """The .blend is written, or will not be: what was not moved yet plays from where it is."""
+    for item, path in _playing:
+        if (own := modifier.find(item)) is not None:
+            own.filepath = path
+    _playing.clear()
 
 
 def settle(scene: bpy.types.Scene) -> list[str]:
@@ -31,19 +53,23 @@ def settle(scene: bpy.types.Scene) -> list[str]:
     if home is None or session.current is not None:
         return []
     troubles = []
-    for folder, cloths in place.attached(cloth_objects(scene)).items():
-        if not place.is_temporary(str(folder)):
-            continue
+    for folder, items in _temporary(scene):
         stranded.pop(str(folder), None)
         try:
-            to = place.target(scene, cloths=cloths)
+            to = place.saved(folder, scene, home)
             place.move(folder, to)
             place.claim(to / JOB, to, scene)
         except (CacheError, DiskError, SceneError) as error:
             stranded[str(folder)] = str(error)
             troubles.append(str(error))
             continue
-        for cloth in cloths:
-            if (own := modifier.find(cloth)) is not None:
+        for item in items:
+            if (own := modifier.find(item)) is not None:
                 own.filepath = place.blend_path(to / bpy.path.basename(own.filepath), home)
     return troubles
+
+
+def _temporary(scene: bpy.types.Scene) -> list[tuple[Path, list[bpy.types.Object]]]:
+    """The folders that go with Blender, each with who plays from there, whatever its role is by now."""
+    folders = place.attached(place.players(scene))
+    return [(folder, items) for folder, items in folders.items() if place.is_temporary(str(folder))]

@@ -69,8 +69,9 @@ def target(scene: bpy.types.Scene, blend: Path | None = None, cloths: Sequence[b
 def _whole(scene: bpy.types.Scene, blend: Path | None) -> Path:
     chosen = scene.taffeta.cache_folder
     home = blend or open_file()
-    if chosen and not (chosen.startswith("//") and open_file() is None):
-        return own_folder.of_user(Path(bpy.path.abspath(chosen)).resolve())
+    start = open_file() or home  # what “//” is relative to: Blender makes it right for another file that it saves
+    if chosen and not (chosen.startswith("//") and start is None):
+        return own_folder.of_user(Path(bpy.path.abspath(chosen, start=str(start.parent) if start else None)).resolve())
     if home is not None:
         return beside(home.resolve(), scene)
     if bpy.app.background:
@@ -101,6 +102,12 @@ def blend_path(path: Path, home: Path | None) -> str:
 def temporary(scene: bpy.types.Scene) -> Path:
     """For a file that was never saved; Blender deletes it at exit."""
     return Path(bpy.app.tempdir) / FOLDER / scene_key(scene)
+
+
+def saved(folder: Path, scene: bpy.types.Scene, blend: Path) -> Path:
+    """Where a bake of this scene in the temporary folder goes once there is a .blend."""
+    own = temporary(scene)
+    return _whole(scene, blend) / (folder.relative_to(own) if folder.is_relative_to(own) else "")
 
 
 def is_temporary(path: str) -> bool:
@@ -141,6 +148,14 @@ def lies_in(scene: bpy.types.Scene, cloth: bpy.types.Object) -> Path | None:
                 if key in cache.read_contents(folder).points and not foreign(folder, scene):
                     return folder
     return None
+
+
+def lies(scene: bpy.types.Scene, cloth: bpy.types.Object) -> Path | None:
+    """Where the bake of this cloth lies: where its modifier plays it, or would, were the path of it right."""
+    folder = played(cloth)
+    if cloth.library is not None or (folder is not None and own_folder.holds_bake(folder)):
+        return folder
+    return lies_in(scene, cloth) or folder
 
 
 def shared(cloth: bpy.types.Object, scene: bpy.types.Scene) -> str:

@@ -116,9 +116,13 @@ def forget() -> None:
 
 def held(scene: bpy.types.Scene, cloth: bpy.types.Object) -> Held:
     """What this cloth's cache is worth, as far as memory knows. Cheap enough for drawing, but for the first time."""
-    folder, known = folder_of(scene, cloth), _seen_in(scene).held
-    if folder is None:
-        return MISSING
+    folder = folder_of(scene, cloth)
+    return MISSING if folder is None else held_in(scene, folder)
+
+
+def held_in(scene: bpy.types.Scene, folder: Path) -> Held:
+    """The same of a folder."""
+    known = _seen_in(scene).held
     if folder not in known:
         known[folder] = _look_at(folder, scene)
     return known[folder]
@@ -138,7 +142,7 @@ def folder_of(scene: bpy.types.Scene, cloth: bpy.types.Object) -> Path | None:
         return seen.unplayed[cloth.session_uid]
     path = cloth.library.filepath if cloth.library is not None else "", own.filepath
     if path not in seen.folders:
-        seen.folders[path] = place.played(cloth)
+        seen.folders[path] = place.lies(scene, cloth)
     return seen.folders[path]
 
 
@@ -201,6 +205,8 @@ def _worth(
     if cloth.library is not None:  # of the scene in its library
         return found.state, found.reason
     if gone := playback.gone(cloth):
+        if folder_of(scene, cloth) != place.played(cloth):
+            return CacheState.HIDDEN, f"Its modifier looks for it elsewhere ({found.reason})"
         return CacheState.CORRUPT, f"{gone} is missing"
     if id(contents) not in reasons:
         frames = contents.frame_start, contents.frame_end

@@ -220,7 +220,7 @@ class TAFFETA_OT_free(Greyed):
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if bpy.app.background or context.window is None:
             return self.execute(context)
-        lost = kept.would_replace(context.scene) or "Its modifiers go, and what this scene has on the disk"
+        lost = kept.would_free(context.scene) or "Its modifiers go, and what this scene has on the disk"
         return confirmed(self, context, event, "Free the cache?", lost, "Free")
 
     def execute(self, context: bpy.types.Context) -> set[str]:

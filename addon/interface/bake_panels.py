@@ -94,7 +94,7 @@ class TAFFETA_PT_solver(bpy.types.Panel):
 def draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context, whole: bool = True) -> None:
     """Buttons, or the progress of the bake that runs, and how the last one ended. whole: with what is seldom needed."""
     if not bpy.data.filepath:
-        text = "This file was never saved: the cache goes to a temporary folder until it is"
+        text = "This file was never saved: the cache goes to a temporary folder until you save it"
         message(layout, context, text, "INFO")
     state = session.state()
     if state.busy:
@@ -174,7 +174,8 @@ def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bp
             message(layout, context, reason, "BLANK1", status.code(state, reason))
     folder, held = str(place.played(cloth)), status.held(context.scene, cloth)
     if bpy.data.filepath and place.is_temporary(folder):
-        why = save_as.stranded.get(folder, "bake again")
+        later = "its frames follow the file once the bake has ended" if session.baking(cloth) else "bake again"
+        why = save_as.stranded.get(folder, later)
         text = f"This cache lies in a temporary folder that is lost when Blender closes: {why}"
         message(layout, context, text, "ERROR")
     if held.foreign:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import atexit
+from pathlib import Path
 
 import bpy
 
@@ -35,19 +36,23 @@ def _after_load(*_: object) -> None:
 
 
 @bpy.app.handlers.persistent
-def _before_save(*_: object) -> None:
+def _before_save(path: str = "", *_: object) -> None:
     for scene in bpy.data.scenes:
         keys.settle(cloth_objects(scene))
+        if path:  # none is the file that Blender begins with
+            save_as.point(scene, Path(path))
     live.tell(Occurrence.SAVING)
 
 
 @bpy.app.handlers.persistent
 def _after_failed_save(*_: object) -> None:
+    save_as.point_back()
     live.tell(Occurrence.SAVED)
 
 
 @bpy.app.handlers.persistent
 def _after_save(*_: object) -> None:
+    save_as.point_back()
     for scene in bpy.data.scenes:
         save_as.settle(scene)
     live.tell(Occurrence.SAVED)

@@ -237,6 +237,41 @@ def test_the_first_save_brings_the_cache_beside_the_file(unsaved, tmp_path):
     assert not holds_bake(temporary)
     assert status.of(unsaved, cloth()) == (CacheState.READY, "4 frames")
     np.testing.assert_array_equal(played(cloth(), 4), frames(place)[3])
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))  # saved before the cache had come
+    assert modifier.find(cloth()).filepath == "//taffeta_cache/shot/Scene/Cloth.pc2"
+    assert status.of(bpy.context.scene, cloth()) == (CacheState.READY, "4 frames")
+    np.testing.assert_array_equal(played(cloth(), 4), frames(place)[3])
+
+
+def test_what_became_a_body_follows_the_first_save_too(unsaved, tmp_path):
+    bpy.ops.taffeta.bake()
+    cloth().taffeta.role = "COLLIDER"
+    save(tmp_path / "shot.blend")
+    place = tmp_path / "taffeta_cache" / "shot" / "Scene"
+    assert cache_place.played(cloth()) == place
+    np.testing.assert_array_equal(played(cloth(), 4), frames(place)[3])
+
+
+def test_a_first_save_that_fails_changes_nothing(unsaved, tmp_path):
+    bpy.ops.taffeta.bake()
+    temporary = cache_place.temporary(unsaved)
+    with pytest.raises(RuntimeError):
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "nowhere" / "shot.blend"))
+    assert cache_place.played(cloth()) == temporary
+    assert holds_bake(temporary)
+    assert status.of(unsaved, cloth()) == (CacheState.READY, "4 frames")
+
+
+@pytest.mark.parametrize("chosen", ["//frames", "frames"])
+def test_the_first_save_brings_the_cache_to_the_folder_that_was_chosen(unsaved, tmp_path, chosen):
+    unsaved.taffeta.cache_folder = chosen if chosen.startswith("//") else str(tmp_path / chosen)
+    bpy.ops.taffeta.bake()
+    (tmp_path / "project").mkdir()
+    save(tmp_path / "project" / "shot.blend")
+    place = (tmp_path / "project" if chosen.startswith("//") else tmp_path) / "frames" / "taffeta"
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "project" / "shot.blend"))
+    assert cache_place.played(cloth()) == place
+    np.testing.assert_array_equal(played(cloth(), 4), frames(place)[3])
 
 
 def second_disk() -> bool:
@@ -294,6 +329,22 @@ def test_saved_for_the_first_time_during_a_bake_the_cache_follows_at_its_end(uns
     place = tmp_path / "taffeta_cache" / "shot" / "Scene"
     assert cache_place.played(cloth()) == place
     assert len(frames(place)) == 30
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))  # saved in the midst of the bake
+    assert cache_place.played(cloth()) == place
+    assert status.of(bpy.context.scene, cloth())[0] is CacheState.READY
+
+
+def test_frames_whose_modifier_points_to_nowhere_are_found_asked_for_and_played_again(saved_scene):
+    bpy.ops.taffeta.bake()
+    place, own = folder(saved_scene), modifier.find(cloth())
+    own.filepath = str(Path(bpy.app.tempdir) / "taffeta_cache" / "Scene" / "Cloth.pc2")
+    status.look(saved_scene)
+    state, reason = status.of(saved_scene, cloth())
+    assert (state, reason) == (CacheState.HIDDEN, "Its modifier looks for it elsewhere (4 frames)")
+    assert "4 frames of Cloth" in kept.would_replace(saved_scene)
+    assert bpy.ops.taffeta.play() == {"FINISHED"}
+    assert status.of(saved_scene, cloth()) == (CacheState.READY, "4 frames")
+    np.testing.assert_array_equal(played(cloth(), 4), frames(place)[3])
 
 
 # Several scenes

@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 import pytest
 
-from taffeta.addon.bake import session
+from taffeta.addon.bake import kept, session
 from taffeta.addon.bake.state import Happening, Phase
 from taffeta.addon.cache import checking, status
 from taffeta.addon.cache import place as cache_place
@@ -119,7 +119,10 @@ def test_free_takes_what_a_deleted_cloth_has_left_on_the_disk(saved_scene):
     place = folder(saved_scene)
     bpy.data.objects.remove(bpy.data.objects["Cloth"])
     assert bpy.ops.taffeta.free.poll()
+    assert "4 frames of Cloth are lost" in kept.would_free(saved_scene)
+    assert "4 frames of Cloth are lost" in kept.would_replace(saved_scene)  # whose place the next one has
     assert bpy.ops.taffeta.free() == {"FINISHED"}
+    assert kept.would_free(saved_scene) == ""
     assert sorted(path.name for path in place.iterdir()) == sorted(LEFT)
     assert not bpy.ops.taffeta.free.poll()
 
