@@ -36,6 +36,8 @@ from ..scene.keys import assign, file_stem, scene_key
 
 FOLDER = "taffeta_cache"
 
+_file = 0  #: the number of the file that is open, of those that this Blender has opened
+
 
 def beside(blend: Path, scene: bpy.types.Scene) -> Path:
     """The cache folder of this scene in a .blend file at this path."""
@@ -101,7 +103,13 @@ def blend_path(path: Path, home: Path | None) -> str:
 
 def temporary(scene: bpy.types.Scene) -> Path:
     """For a file that was never saved; Blender deletes it at exit."""
-    return Path(bpy.app.tempdir) / FOLDER / scene_key(scene)
+    return Path(bpy.app.tempdir) / FOLDER / str(_file) / scene_key(scene)
+
+
+def begin_file() -> None:
+    """Another file is open: what lies in the temporary folder is of one that was given up, and not of this one."""
+    global _file
+    _file += 1
 
 
 def saved(folder: Path, scene: bpy.types.Scene, blend: Path) -> Path:

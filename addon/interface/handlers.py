@@ -10,7 +10,7 @@ import bpy
 
 from ..bake import save_as, session
 from ..bake.state import Happening
-from ..cache import checking, crossings, status
+from ..cache import checking, crossings, place, status
 from ..live import display
 from ..live import session as live
 from ..live.state import Occurrence
@@ -28,6 +28,7 @@ def _before_load(*_: object) -> None:
 
 @bpy.app.handlers.persistent
 def _after_load(*_: object) -> None:
+    place.begin_file()
     session.forget()
     live.forget()
     for scene in bpy.data.scenes:

@@ -43,3 +43,26 @@ def test_two_clicks_lead_from_a_plane_over_suzanne_to_a_running_bake(plane, pict
     plane.until("session().current is None")
     assert plane.ask("bpy.data.objects['Suzanne'].taffeta.role") == "COLLIDER"
     assert plane.ask("len(bpy.data.objects['Plane'].data.vertices)") > 1000
+
+
+@pytest.mark.parametrize("when", ["during", "after"])
+def test_the_first_bake_is_there_when_the_saved_file_is_opened_again(plane, when):
+    plane.click("bpy.ops.taffeta.quick_cloth()")
+    plane.until("bpy.data.objects['Plane'].taffeta.role == 'CLOTH'")
+    plane.do(f"bpy.context.scene.frame_end = {FEW if when == 'after' else 100}")
+    plane.redraw()
+    plane.click("bpy.ops.taffeta.bake()")
+    plane.until("session().state().done >= 2")
+    if when == "during":
+        plane.do(f"bpy.ops.wm.save_as_mainfile(filepath='/shared/{when}.blend')")
+        plane.redraw()
+        plane.click("bpy.ops.taffeta.cancel()")
+    plane.until("session().current is None")
+    plane.redraw()
+    if when == "after":
+        plane.do(f"bpy.ops.wm.save_as_mainfile(filepath='/shared/{when}.blend')")
+    plane.do(f"bpy.ops.wm.open_mainfile(filepath='/shared/{when}.blend')")
+    played = plane.ask("next(one for one in bpy.data.objects['Plane'].modifiers if one.type == 'MESH_CACHE').filepath")
+    assert played == f"//taffeta_cache/{when}/Scene/Plane.pc2"
+    path = plane.shared / "taffeta_cache" / when / "Scene" / "Plane.pc2"
+    assert path.stat().st_size > 100_000

@@ -42,7 +42,6 @@ def unsaved(scene, make_cloth, make_collider, tmp_path, monkeypatch):
     """A file that was never saved, in a Blender with a window: there its bake goes to the temporary folder."""
     make_cloth(), make_collider()
     scene.taffeta.backend = "CPU"
-    monkeypatch.setattr(cache_place, "temporary", lambda scene: Path(bpy.app.tempdir) / "taffeta_cache" / scene.name)
     monkeypatch.setattr(cache_place, "target", target_with_window(cache_place.target))
     yield scene
     session.close()
@@ -241,6 +240,18 @@ def test_the_first_save_brings_the_cache_beside_the_file(unsaved, tmp_path):
     assert modifier.find(cloth()).filepath == "//taffeta_cache/shot/Scene/Cloth.pc2"
     assert status.of(bpy.context.scene, cloth()) == (CacheState.READY, "4 frames")
     np.testing.assert_array_equal(played(cloth(), 4), frames(place)[3])
+
+
+def test_the_frames_of_a_file_that_was_given_up_are_not_those_of_the_next(unsaved):
+    bpy.ops.taffeta.bake()
+    assert "4 frames of Cloth are lost" in kept.would_replace(unsaved)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    bpy.ops.mesh.primitive_grid_add()
+    bpy.context.object.name, bpy.context.object.taffeta.role = "Cloth", "CLOTH"
+    scene = bpy.context.scene
+    assert kept.would_replace(scene) == kept.would_replace(scene, cloths=[cloth()]) == kept.would_free(scene) == ""
+    assert status.of(scene, cloth())[0] is CacheState.MISSING
+    assert not bpy.ops.taffeta.free.poll()
 
 
 def test_what_became_a_body_follows_the_first_save_too(unsaved, tmp_path):
