@@ -152,8 +152,10 @@ def freeable(scene: bpy.types.Scene) -> bool:
     seen = _seen_in(scene)
     if seen.remains is None:
         folders = (folder for folder in place.all_of(scene) if own_folder.holds_bake(folder))
-        seen.remains = bool(place.players(scene)) or any(not place.foreign(folder, scene) for folder in folders)
-    return seen.remains or any(map(modifier.find, roster.members(scene).cloths))
+        seen.remains = any(not place.shared(item, scene) for item in place.players(scene)) or any(
+            not place.foreign(folder, scene) for folder in folders
+        )
+    return seen.remains
 
 
 def of(scene: bpy.types.Scene, cloth: bpy.types.Object) -> tuple[CacheState, str]:

@@ -139,7 +139,7 @@ def _draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context, caches:
     if checking.unjudged(context.scene):
         message(layout, context, "What Blender makes of them was not looked at yet: Check Caches", "QUESTION")
     bad = [(entry.frame, texts) for entry in certificates if (texts := entry.troubles)]
-    if not bad:
+    if not bad and unchecked < len(certificates):
         layout.label(text="None of them has trouble", icon="CHECKMARK")
     for frame, texts in bad[:FRAMES_SHOWN]:
         message(layout, context, f"Frame {frame}: {'; '.join(texts)}", "ERROR")

@@ -378,6 +378,15 @@ def test_two_scenes_bake_into_folders_of_their_own_even_when_one_is_a_copy(saved
     assert cache.frames_path(first, "Cloth").read_bytes() == before
 
 
+def test_a_cloth_in_two_scenes_is_freed_in_its_own(saved_scene):
+    bpy.ops.taffeta.bake()
+    bpy.ops.scene.new(type="LINK_COPY")
+    assert bpy.context.scene != saved_scene
+    assert not bpy.ops.taffeta.free.poll()
+    with bpy.context.temp_override(scene=saved_scene, view_layer=saved_scene.view_layers[0]):
+        assert bpy.ops.taffeta.free.poll()
+
+
 def test_one_folder_chosen_for_two_scenes_is_refused_with_the_owner(saved_scene):
     saved_scene.taffeta.cache_folder = "//shared"
     bpy.ops.taffeta.bake()

@@ -122,6 +122,15 @@ def test_the_checks_show_what_is_not_clean(draw, make_cloth, make_collider, monk
     assert "Nothing stands in the way" in texts
 
 
+def test_frames_that_nobody_has_checked_are_not_called_clean(draw, make_cloth, make_collider, monkeypatch):
+    make_cloth(), make_collider()
+    held = Held(CacheState.PARTIAL, "cancelled: 2 of 9 frames", 2, certificates=(Certificate(1), Certificate(2)))
+    monkeypatch.setattr(status, "held", lambda scene, cloth: held)
+    texts = draw("checks").texts()
+    assert "0 of 2 frames checked" in texts
+    assert "None of them has trouble" not in texts
+
+
 def _no_mesh(cloth):
     marker = bpy.data.objects.new("Marker", None)
     bpy.context.scene.collection.objects.link(marker)
