@@ -92,9 +92,13 @@ class TAFFETA_OT_quick_cloth(OnSelectedMeshes):
         return {"FINISHED"}
 
     def _refine(self, item: bpy.types.Object) -> None:
-        parts = (self.parts or resolution.wanted_cuts(item)) if self.subdivide and not item.modifiers else 1
+        if not self.subdivide or item.modifiers:
+            return
         try:
-            resolution.subdivide(item, parts)
+            if self.parts:
+                resolution.subdivide(item, self.parts)
+            else:
+                resolution.refine(item)
         except SceneError as error:
             self.report({"WARNING"}, coded(str(error)))
 

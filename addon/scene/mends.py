@@ -161,7 +161,7 @@ def loose(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
 
 
 def subdivide(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
-    resolution.subdivide(item, resolution.wanted_cuts(item))
+    resolution.refine(item)
 
 
 def _edit(item: bpy.types.Object, change: Callable[[bmesh.types.BMesh], object]) -> None:

@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import bmesh
 import bpy
 import numpy as np
+from mathutils import Matrix
 
 from ...gpu_core.scene.scene import SceneError
 from . import mesh as mesh_arrays
 
 WANTED = 40  #: edges along the longest side of a sheet that folds well
+UNEVEN = 3.0  #: times as long as its neighbours is an edge that is cut by itself first
 MOST = 100_000  #: vertices that no default goes beyond
 
 
@@ -36,17 +40,54 @@ def wanted_cuts(item: bpy.types.Object) -> int:
     return max(min(parts, int((MOST / faces) ** 0.5)), 1)
 
 
+def refine(item: bpy.types.Object) -> None:
+    """Cut it so that the sheet folds well: what is long beside its neighbours by halves, then every edge into as many
+    parts. Raises SceneError where the mesh is not this object's alone to change."""
+    matrix, limit = item.matrix_world.to_3x3(), 2.0 * max(item.dimensions) / WANTED
+
+    def even(mesh: bmesh.types.BMesh) -> bool:
+        changed = False
+        while len(mesh.verts) < MOST and (edges := _uneven(mesh, matrix, limit)):
+            bmesh.ops.subdivide_edges(mesh, edges=edges, cuts=1, use_grid_fill=True, use_single_edge=True)
+            changed = True
+        return changed
+
+    _edit(item, even)
+    subdivide(item, wanted_cuts(item))
+
+
 def subdivide(item: bpy.types.Object, parts: int) -> None:
     """Cut each edge into so many parts. Raises SceneError where the mesh is not this object's alone to change."""
     if parts <= 1:
         return
-    if item.data.library is not None or item.data.users > 1:
-        remedy = "Make it single: Object > Relations > Make Single User"
-        raise SceneError(item.name, "its mesh is linked or shared", remedy)
+
+    def cut(mesh: bmesh.types.BMesh) -> bool:
+        bmesh.ops.subdivide_edges(mesh, edges=mesh.edges[:], cuts=parts - 1, use_grid_fill=True)
+        return True
+
+    _edit(item, cut)
+
+
+def _uneven(mesh: bmesh.types.BMesh, matrix: Matrix, limit: float) -> list[bmesh.types.BMEdge]:
+    """The edges over `limit` in the world, and over `UNEVEN` times as long as another of a face that they bound."""
+    lengths = {edge: (matrix @ (edge.verts[1].co - edge.verts[0].co)).length for edge in mesh.edges}
+    shortest = {face: min(lengths[edge] for edge in face.edges) for face in mesh.faces}
+    return [
+        edge
+        for edge, length in lengths.items()
+        if length > limit and any(length > UNEVEN * shortest[face] for face in edge.link_faces)
+    ]
+
+
+def _edit(item: bpy.types.Object, change: Callable[[bmesh.types.BMesh], bool]) -> None:
     mesh = bmesh.new()
     try:
         mesh.from_mesh(item.data)
-        bmesh.ops.subdivide_edges(mesh, edges=mesh.edges[:], cuts=parts - 1, use_grid_fill=True)
+        if not change(mesh):
+            return
+        if item.data.library is not None or item.data.users > 1:
+            remedy = "Make it single: Object > Relations > Make Single User"
+            raise SceneError(item.name, "its mesh is linked or shared", remedy)
         mesh.to_mesh(item.data)
     finally:
         mesh.free()

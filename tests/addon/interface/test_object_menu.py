@@ -6,6 +6,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import bpy
+import numpy as np
 import pytest
 
 from taffeta.addon.interface import object_menu
@@ -57,6 +58,17 @@ def test_quick_cloth_makes_a_plane_over_a_monkey_ready_to_bake(scene):
     assert list(checks.troubles(scene, members(scene))) == []
     bpy.ops.taffeta.quick_cloth()
     assert len(plane.data.vertices) == 41 * 41  # fine enough
+
+
+def test_quick_cloth_cuts_long_faces_across_first(scene):
+    """A skirt of 64 long faces had become 640 × 11 slivers."""
+    bpy.ops.mesh.primitive_cone_add(vertices=64, radius1=1.1, radius2=0.07, depth=2.2, end_fill_type="NOTHING")
+    cone = bpy.context.object
+    assert bpy.ops.taffeta.quick_cloth() == {"FINISHED"}
+    assert 1000 < len(cone.data.vertices) < 2500
+    ends = np.array([[cone.data.vertices[index].co for index in edge.vertices] for edge in cone.data.edges])
+    assert np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).max() < 0.2
+    assert {len(face.vertices) for face in cone.data.polygons} == {4}
 
 
 def test_quick_cloth_says_how_fine_the_sheet_is(scene):
