@@ -24,6 +24,8 @@ def _before_load(*_: object) -> None:
     checking.close()
     crossings.clear()
     live.close()
+    for scene in bpy.data.scenes:  # saved in the midst of a bake that ends here
+        save_as.settle(scene)
 
 
 @bpy.app.handlers.persistent

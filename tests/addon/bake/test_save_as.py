@@ -345,6 +345,18 @@ def test_saved_for_the_first_time_during_a_bake_the_cache_follows_at_its_end(uns
     assert status.of(bpy.context.scene, cloth())[0] is CacheState.READY
 
 
+def test_a_bake_that_is_left_for_another_file_after_the_first_save_is_there_on_return(unsaved, tmp_path):
+    unsaved.frame_end = 90
+    until_frame(begin(), 2)
+    save(tmp_path / "shot.blend")
+    bpy.ops.wm.read_homefile(use_empty=True)
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    place = tmp_path / "taffeta_cache" / "shot" / "Scene"
+    assert cache_place.played(cloth()) == place
+    assert status.of(bpy.context.scene, cloth())[0] is CacheState.PARTIAL
+    assert len(frames(place)) >= 2
+
+
 def test_frames_whose_modifier_points_to_nowhere_are_found_asked_for_and_played_again(saved_scene):
     bpy.ops.taffeta.bake()
     place, own = folder(saved_scene), modifier.find(cloth())
