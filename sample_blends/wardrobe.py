@@ -45,7 +45,7 @@ def _leggings(_person: Human, middle: Array, arm: Array) -> npt.NDArray[np.bool_
 
 def _shirt(_person: Human, middle: Array, arm: Array) -> npt.NDArray[np.bool_]:
     x, _, z = middle.T
-    trunk = np.isnan(arm) & (z > 1.03) & (z < NECK) & ~((np.abs(x) < 0.055) & (z > 1.375))
+    trunk = np.isnan(arm) & (z > 1.03) & (z < NECK) & ~((np.abs(x) < 0.055) & (z > 1.375))  # low round the neck
     return np.asarray(trunk | (arm < 0.65))
 
 

@@ -116,16 +116,17 @@ def forget() -> None:
 
 def held(scene: bpy.types.Scene, cloth: bpy.types.Object) -> Held:
     """What this cloth's cache is worth, as far as memory knows. Cheap enough for drawing, but for the first time."""
-    folder = folder_of(scene, cloth)
-    return MISSING if folder is None else held_in(scene, folder)
-
-
-def held_in(scene: bpy.types.Scene, folder: Path) -> Held:
-    """The same of a folder."""
-    known = _seen_in(scene).held
+    folder, known = folder_of(scene, cloth), _seen_in(scene).held
+    if folder is None:
+        return MISSING
     if folder not in known:
         known[folder] = _look_at(folder, scene)
     return known[folder]
+
+
+def held_in(scene: bpy.types.Scene, folder: Path) -> Held:
+    """The same of a folder, which no cloth need play; it is not kept in memory."""
+    return _seen_in(scene).held.get(folder) or _look_at(folder, scene)
 
 
 def _seen_in(scene: bpy.types.Scene) -> _Seen:

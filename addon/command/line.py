@@ -40,7 +40,7 @@ def main(
         options = parser.parse_args(arguments)
     except SystemExit as stop:  # Blender's own process must not be left by argparse
         return int(stop.code or 0)
-    with standard_output(options.json) as output, _terminated_as_interrupted():
+    with standard_output(options.json) as output, _farm_signals():
         report = Report(options.command)
         try:
             _follow(options, report, registered)
@@ -73,11 +73,9 @@ def _follow(
 
 
 @contextmanager
-def _terminated_as_interrupted() -> Iterator[None]:
-    """SIGTERM, by which a farm ends its jobs, is heard like Ctrl-C: the bake stops, and the command says so.
-
-    A reader that goes ends nothing: Python ignores SIGPIPE, Blender does not.
-    """
+def _farm_signals() -> Iterator[None]:
+    """SIGTERM, by which a farm ends its jobs, is heard like Ctrl-C: the bake stops, and the command says so. SIGPIPE,
+    which says that nobody reads any more, ends nothing: Python ignores it, Blender does not."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -85,9 +85,11 @@ class Report:
         tell(f"taffeta: {coded(failure.text, code)}", sys.stderr)
 
     def write(self, output: IO[str], as_json: bool) -> None:
-        found = [json.dumps({**self.values, "exit_code": int(self.exit_code)}, allow_nan=False)]
-        for line in found if as_json else self.lines:
-            tell(line, output)
+        if as_json:
+            tell(json.dumps({**self.values, "exit_code": int(self.exit_code)}, allow_nan=False), output)
+        else:
+            for line in self.lines:
+                tell(line, output)
 
 
 def tell(line: str, output: IO[str]) -> None:

@@ -24,6 +24,7 @@ from . import (
     turning,
 )
 from .evaluated import is_enabled
+from .mesh_edit import edit
 
 
 def gravity(scene: bpy.types.Scene, _item: bpy.types.Object | None) -> None:
@@ -154,30 +155,16 @@ def hide_light(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
 
 
 def loose(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
-    def remove(mesh: bmesh.types.BMesh) -> None:
-        bmesh.ops.delete(mesh, geom=[vertex for vertex in mesh.verts if not vertex.link_edges], context="VERTS")
+    def remove(mesh: bmesh.types.BMesh) -> bool:
+        alone = [vertex for vertex in mesh.verts if not vertex.link_edges]
+        bmesh.ops.delete(mesh, geom=alone, context="VERTS")
+        return bool(alone)
 
-    _edit(item, remove)
+    edit(item, remove)
 
 
 def subdivide(_scene: bpy.types.Scene, item: bpy.types.Object) -> None:
     resolution.refine(item)
-
-
-def _edit(item: bpy.types.Object, change: Callable[[bmesh.types.BMesh], object]) -> None:
-    """Raises SceneError where the mesh is not this object's to change."""
-    if item.data.library is not None or item.data.users > 1:
-        raise SceneError(
-            item.name, "its mesh is linked or shared", "Make it single: Object > Relations > Make Single User"
-        )
-    mesh = bmesh.new()
-    try:
-        mesh.from_mesh(item.data)
-        change(mesh)
-        mesh.to_mesh(item.data)
-    finally:
-        mesh.free()
-    item.data.update()
 
 
 #: By the name that a trouble has for its mend: the button's text, and what it does.

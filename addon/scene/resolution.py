@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import bmesh
 import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ...gpu_core.scene.scene import SceneError
 from . import mesh as mesh_arrays
+from .mesh_edit import edit
 
 WANTED = 40  #: edges along the longest side of a sheet that folds well
 UNEVEN = 3.0  #: times as long as its neighbours is an edge that is cut by itself first
@@ -52,7 +50,7 @@ def refine(item: bpy.types.Object) -> None:
             changed = True
         return changed
 
-    _edit(item, even)
+    edit(item, even)
     subdivide(item, wanted_cuts(item))
 
 
@@ -65,7 +63,7 @@ def subdivide(item: bpy.types.Object, parts: int) -> None:
         bmesh.ops.subdivide_edges(mesh, edges=mesh.edges[:], cuts=parts - 1, use_grid_fill=True)
         return True
 
-    _edit(item, cut)
+    edit(item, cut)
 
 
 def _uneven(mesh: bmesh.types.BMesh, matrix: Matrix, limit: float) -> list[bmesh.types.BMEdge]:
@@ -77,18 +75,3 @@ def _uneven(mesh: bmesh.types.BMesh, matrix: Matrix, limit: float) -> list[bmesh
         for edge, length in lengths.items()
         if length > limit and any(length > UNEVEN * shortest[face] for face in edge.link_faces)
     ]
-
-
-def _edit(item: bpy.types.Object, change: Callable[[bmesh.types.BMesh], bool]) -> None:
-    mesh = bmesh.new()
-    try:
-        mesh.from_mesh(item.data)
-        if not change(mesh):
-            return
-        if item.data.library is not None or item.data.users > 1:
-            remedy = "Make it single: Object > Relations > Make Single User"
-            raise SceneError(item.name, "its mesh is linked or shared", remedy)
-        mesh.to_mesh(item.data)
-    finally:
-        mesh.free()
-    item.data.update()
