@@ -40,8 +40,7 @@ def convert_dense(context: bpy.types.Context, item: bpy.types.Object, frame: int
         mesh = bpy.data.meshes.new_from_object(shown, preserve_all_data_layers=True, depsgraph=depsgraph)
         world = shown.matrix_world.copy()
     mesh.name = f"{item.name} Frame {frame}"
-    for name in dense_nodes.ATTRIBUTES:
-        mesh.attributes.remove(mesh.attributes[name])
+    dense_nodes.forget(mesh)
     return _placed(context, item, mesh, world)
 
 

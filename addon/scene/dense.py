@@ -87,9 +87,7 @@ def unbind(item: bpy.types.Object) -> None:
         item.modifiers.remove(own)
         if not tree.users:
             bpy.data.node_groups.remove(tree)
-    for name in dense_nodes.ATTRIBUTES:
-        if name in item.data.attributes:
-            item.data.attributes.remove(item.data.attributes[name])
+    dense_nodes.forget(item.data)
     item.taffeta.follows = None
 
 
@@ -219,15 +217,14 @@ def _place(item: bpy.types.Object) -> int:
 
 
 def _store(item: bpy.types.Object, places: binding.Places) -> None:
-    columns: list[tuple[str, str, str, Array | IntArray]] = [
-        *((name, "INT", "value", places.corners[:, k]) for k, name in enumerate(dense_nodes.CORNERS)),
-        (dense_nodes.WEIGHTS, "FLOAT_VECTOR", "vector", places.weights),
-        (dense_nodes.HEIGHT, "FLOAT", "value", places.heights),
+    columns: list[tuple[str, str, Array | IntArray]] = [
+        *((name, "INT", places.corners[:, k]) for k, name in enumerate(dense_nodes.CORNERS)),
+        *((name, "FLOAT", places.weights[:, k]) for k, name in enumerate(dense_nodes.WEIGHTS)),
+        (dense_nodes.HEIGHT, "FLOAT", places.heights),
     ]
-    for name, kind, field, values in columns:
+    for name, kind, values in columns:
         held = item.data.attributes.new(name, kind, "POINT")
-        flat = np.ascontiguousarray(values, np.int32 if kind == "INT" else np.float32).reshape(-1)
-        held.data.foreach_set(field, flat)
+        held.data.foreach_set("value", np.ascontiguousarray(values, np.int32 if kind == "INT" else np.float32))
     item.data.update()
 
 

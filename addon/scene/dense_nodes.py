@@ -14,9 +14,11 @@ from .binding import ROUND
 
 LIGHT = "light"  #: the node that has the light mesh
 COUNT = "as many as bound"  #: the node that compares its vertices
-CORNERS = ("taffeta_follow_first", "taffeta_follow_second", "taffeta_follow_third")
-WEIGHTS, HEIGHT = "taffeta_follow_weights", "taffeta_follow_height"
-ATTRIBUTES = (*CORNERS, WEIGHTS, HEIGHT)
+PREFIX = "taffeta_follow"  #: of the attributes, also of those that earlier releases wrote
+PLACES = ("first", "second", "third")
+CORNERS = tuple(f"{PREFIX}_{place}" for place in PLACES)
+WEIGHTS = tuple(f"{PREFIX}_weight_{place}" for place in PLACES)  #: apart, for taking a vector apart costs each frame
+HEIGHT = f"{PREFIX}_height"
 
 Socket = bpy.types.NodeSocket
 
@@ -60,7 +62,7 @@ class Tree:
         return next(output for output in node.outputs if output.name == "Attribute" and output.enabled)
 
     def sample(self, geometry: Socket, value: Socket, index: Socket) -> Socket:
-        node = self.node("GeometryNodeSampleIndex", {}, data_type="FLOAT_VECTOR", domain="POINT")
+        node = self.node("GeometryNodeSampleIndex", {}, data_type="FLOAT_VECTOR", domain="POINT", clamp=True)  # faster
         for name, link in (("Geometry", geometry), ("Value", value), ("Index", index)):
             self.tree.links.new(link, next(entry for entry in node.inputs if entry.name == name and entry.enabled))
         return next(output for output in node.outputs if output.enabled)
@@ -78,7 +80,7 @@ def build(name: str, light: bpy.types.Object, vertices: int, limit: float) -> bp
     corners = [tree.attribute(corner, "INT") for corner in CORNERS]
     points = [tree.sample(geometry, position, corner) for corner in corners]
     normals = [tree.sample(geometry, normal, corner) for corner in corners]
-    weights = tree.node("ShaderNodeSeparateXYZ", {0: tree.attribute(WEIGHTS, "FLOAT_VECTOR")}).outputs
+    weights = [tree.attribute(weight, "FLOAT") for weight in WEIGHTS]
     height = tree.attribute(HEIGHT, "FLOAT")
     first, second, third = (tree.scaled(point, weight) for point, weight in zip(points, weights, strict=True))
     place = flat = tree.vector("ADD", tree.vector("ADD", first, second), third)
@@ -109,6 +111,12 @@ def _where_it_fits(tree: Tree, light: Socket, vertices: int, dense: Socket, move
     for name, link in (("Switch", as_many.outputs[0]), ("False", dense), ("True", moved)):
         tree.tree.links.new(link, next(entry for entry in switch.inputs if entry.name == name and entry.enabled))
     return next(output for output in switch.outputs if output.enabled)
+
+
+def forget(mesh: bpy.types.Mesh) -> None:
+    """Take the attributes off it."""
+    for name in [entry.name for entry in mesh.attributes if entry.name.startswith(PREFIX)]:
+        mesh.attributes.remove(mesh.attributes[name])
 
 
 def count(tree: bpy.types.NodeTree) -> int:

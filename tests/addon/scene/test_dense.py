@@ -29,6 +29,17 @@ def pair(make_object, tmp_path):
     return light, item
 
 
+def marks(mesh: bpy.types.Mesh) -> list[str]:
+    """The attributes that bind it."""
+    return [entry.name for entry in mesh.attributes if entry.name.startswith(dense_nodes.PREFIX)]
+
+
+def column(mesh: bpy.types.Mesh, name: str, kind: type) -> np.ndarray:
+    values = np.empty(len(mesh.vertices), kind)
+    mesh.attributes[name].data.foreach_get("value", values)
+    return values
+
+
 def troubles(scene) -> list[tuple[str, str, str]]:
     checks._others.clear()
     found = checks.troubles(scene, members(scene))
@@ -58,13 +69,10 @@ def test_blender_puts_each_vertex_where_the_numbers_say(pair):
     light, item = pair
     item.taffeta.rounding = 0.5
     dense.bind(bpy.context, item, light)
-    columns = [np.empty(41 * 41, np.int32) for _ in dense_nodes.CORNERS]
-    for name, column in zip(dense_nodes.CORNERS, columns, strict=True):
-        item.data.attributes[name].data.foreach_get("value", column)
-    weights, heights = np.empty((41 * 41, 3), np.float32), np.empty(41 * 41, np.float32)
-    item.data.attributes[dense_nodes.WEIGHTS].data.foreach_get("vector", weights.reshape(-1))
-    item.data.attributes[dense_nodes.HEIGHT].data.foreach_get("value", heights)
-    places = binding.Places(np.column_stack(columns), weights.astype(float), heights.astype(float))
+    corners = np.column_stack([column(item.data, name, np.int32) for name in dense_nodes.CORNERS])
+    weights = np.column_stack([column(item.data, name, np.float32) for name in dense_nodes.WEIGHTS])
+    heights = column(item.data, dense_nodes.HEIGHT, np.float32)
+    places = binding.Places(corners, weights.astype(float), heights.astype(float))
     for frame in (2, 4):
         points = world(light, frame)
         shown = light.evaluated_get(bpy.context.evaluated_depsgraph_get())
@@ -183,6 +191,16 @@ def test_unbinding_leaves_the_mesh_as_it_was_modelled(pair):
     assert dense.find(item) is None
 
 
+def test_nothing_is_left_of_a_binding_of_an_earlier_release(pair):
+    light, item = pair
+    dense.bind(bpy.context, item, light)
+    item.data.attributes.new("taffeta_follow_weights", "FLOAT_VECTOR", "POINT")
+    dense.bind(bpy.context, item, light)
+    assert sorted(marks(item.data)) == sorted((*dense_nodes.CORNERS, *dense_nodes.WEIGHTS, dense_nodes.HEIGHT))
+    dense.unbind(item)
+    assert not marks(item.data)
+
+
 def test_a_mesh_that_was_bound_is_no_part_of_the_simulation(pair):
     light, item = pair
     bpy.context.scene.frame_end = 2
@@ -236,7 +254,7 @@ def test_what_cannot_be_bound_is_said_before_anything_is_changed(pair, spoil, wo
     with pytest.raises(SceneError, match=words):
         dense.bind(bpy.context, item, light)
     assert (dense.find(item), item.taffeta.follows) == (None, None)
-    assert not {entry.name for entry in item.data.attributes} & set(dense_nodes.ATTRIBUTES)
+    assert not marks(item.data)
 
 
 def test_checks_name_a_binding_that_is_stale_and_mend_it(pair, scene):
