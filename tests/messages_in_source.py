@@ -34,6 +34,7 @@ PRODUCERS = {
     "gpu_core/start.py": {"freed_of_bodies"},
     "gpu_core/untangle.py": {"_in_words"},
     "addon/cache/checking.py": {"troubles"},
+    "addon/cache/place.py": {"shared_problem"},
     "addon/cache/playback.py": {"hidden", "other_mesh"},
     "addon/cache/status.py": {"_worth", "_of_stale", "_in_range"},
     "addon/device/installation.py": {"_trouble"},

@@ -23,6 +23,7 @@ VALUE = "(7)"  #: stands where a message has a value
 PASSED_ON = {
     ("addon/bake/session.py", "handle"),
     ("addon/bake/state.py", "_while_working"),  # a crash: the parent's words
+    ("addon/cache/place.py", "refuse_shared"),  # `shared_problem`
     ("addon/command/export.py", "_read"),
     ("addon/command/export.py", "_require_sense"),  # `to_file.unavailable`
     ("addon/command/file.py", "failures"),
@@ -53,6 +54,7 @@ PASSED_ON = {
     ("addon/interface/paint_operators.py", "execute"),
     ("addon/interface/physics.py", "draw"),  # `sewn_to.trouble`
     ("addon/interface/sidebar.py", "_draw_frames"),  # `Certificate.troubles`
+    ("addon/interface/trouble_rows.py", "_of_shared"),  # `place.shared_problem`
     ("addon/live/session.py", "handle"),
     ("addon/scene/checks.py", "_look"),  # `fields.ignored`
     ("addon/scene/checks.py", "_of_cloth"),  # `sewn_to.trouble`

@@ -175,6 +175,10 @@ def shared(cloth: bpy.types.Object, scene: bpy.types.Scene) -> str:
     return next((other.name for other in others if not foreign(folder, other)), "")
 
 
+def shared_problem(other: str) -> str:
+    return f"it is in the scene “{other}” too and plays the bake of that one"
+
+
 def refuse_shared(cloths: Iterable[bpy.types.Object], scene: bpy.types.Scene) -> None:
     """Raises SceneError where a cloth plays the bake of another scene, which would lose it: it has one modifier."""
     for cloth in cloths:
@@ -182,7 +186,7 @@ def refuse_shared(cloths: Iterable[bpy.types.Object], scene: bpy.types.Scene) ->
         if other:
             raise SceneError(
                 cloth.name,
-                f"it is in the scene {other} too and plays the bake of that one",
+                shared_problem(other),
                 "Make it single user here (Object > Relations > Make Single User > Object), or free it there",
             )
 

@@ -64,6 +64,7 @@ class Held:
     contents: Contents | None = None
     certificates: tuple[Certificate, ...] = ()
     foreign: str = ""  #: whose bake it is, where it is not this scene's
+    owner: str = ""  #: the other scene of this file whose bake it is
     differs: Stale = ALIKE  #: from the scene as it was when that was looked at (`checking`)
 
 
@@ -94,7 +95,10 @@ def look(scene: bpy.types.Scene) -> None:
 
 def _look_at(folder: Path, scene: bpy.types.Scene) -> Held:
     state, reason, frames = cache.inspect(folder, solver=program())
-    held = Held(state, reason, frames, foreign=place.foreign(folder, scene))
+    foreign = place.foreign(folder, scene)
+    others = (other for other in bpy.data.scenes if foreign and not place.foreign(folder, other))
+    owner = next((other.name for other in others), "")
+    held = Held(state, reason, frames, foreign=foreign, owner=owner)
     try:
         return replace(
             held,
@@ -122,6 +126,12 @@ def held(scene: bpy.types.Scene, cloth: bpy.types.Object) -> Held:
     if folder not in known:
         known[folder] = _look_at(folder, scene)
     return known[folder]
+
+
+def shared(scene: bpy.types.Scene, cloth: bpy.types.Object) -> str:
+    """The other scene whose bake this cloth plays, where it is in both, so that a bake here is refused; or nothing."""
+    owner = bpy.data.scenes.get(held(scene, cloth).owner)
+    return owner.name if owner is not None and cloth.name_full in owner.objects else ""
 
 
 def held_in(scene: bpy.types.Scene, folder: Path) -> Held:

@@ -72,7 +72,8 @@ class TAFFETA_OT_bake(Ticking):
             return RESUME
         if properties.from_current:
             return FROM_CURRENT
-        return {"SELECTED": f"Bake {SCOPES[1][2].lower()}", "STALE": f"Bake {SCOPES[2][2].lower()}"}.get(
+        why = "" if _selected(context.scene) else ". No cloth is selected now"  # so the panel has the button grey
+        return {"SELECTED": f"Bake {SCOPES[1][2].lower()}{why}", "STALE": f"Bake {SCOPES[2][2].lower()}"}.get(
             properties.scope, cls.bl_description
         )
 

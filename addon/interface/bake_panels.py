@@ -178,7 +178,7 @@ def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bp
         why = save_as.stranded.get(folder, later)
         text = f"This cache lies in a temporary folder that is lost when Blender closes: {why}"
         message(layout, context, text, "ERROR")
-    if held.foreign:
+    if held.foreign and not status.shared(context.scene, cloth):
         text = f"It is the bake of {held.foreign}: a bake here goes to a place of its own"
         message(layout, context, text, "INFO")
     bad = sum(bool(entry.troubles) for entry in held.certificates)

@@ -68,8 +68,13 @@ class TAFFETA_PT_sidebar_colliders(ClothSidebarPanel, bpy.types.Panel):
             message(self.layout, context, text, "INFO")
 
 
-class TAFFETA_PT_sidebar_bake(ClothSidebarPanel, bpy.types.Panel):
+class TAFFETA_PT_sidebar_bake(SidebarPanel, bpy.types.Panel):
     bl_label = "Bake"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        """A bake goes on where an undo has made its cloth a plain mesh again, and has to be ended somewhere."""
+        return session.state().busy or bool(roster.members(context.scene).cloths)
 
     def draw(self, context: bpy.types.Context) -> None:
         draw_bake(self.layout, context)

@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain
+
 import bpy
 
+from ..cache import place, status
 from ..scene import roster
 from ..scene.checks import Trouble, troubles
+from ..scene.gather import Members
 from ..scene.mends import MENDS
 from .physics import message
 
@@ -16,12 +21,20 @@ ROWS_SHOWN = 20
 def draw_troubles(layout: bpy.types.UILayout, context: bpy.types.Context, of: bpy.types.Object | None = None) -> int:
     """How many there are. of: only those of this object."""
     present = roster.members(context.scene)
-    found = [trouble for trouble in troubles(context.scene, present) if of is None or trouble.name == of.name]
+    every = chain(_of_shared(context.scene, present), troubles(context.scene, present))
+    found = [trouble for trouble in every if of is None or trouble.name == of.name]
     for trouble in found[:ROWS_SHOWN]:
         message(layout, context, trouble.text if of else f"{trouble.name}: {trouble.text}", trouble.icon)
         _draw_mends(layout, context, trouble, of)
     draw_rest(layout, len(found))
     return len(found)
+
+
+def _of_shared(scene: bpy.types.Scene, present: Members) -> Iterator[Trouble]:
+    """Of cloths that a bake would refuse because they play another scene's."""
+    for cloth in present.cloths:
+        if other := status.shared(scene, cloth):
+            yield Trouble(cloth.name, place.shared_problem(other))
 
 
 def draw_rest(layout: bpy.types.UILayout, count: int) -> None:

@@ -17,6 +17,7 @@ from . import json_lines, point_cache
 from .disk import DiskError
 from .errors import CacheError
 from .folder import BAKE_LOG, CERTIFICATES, CHECKPOINTS, CONTENTS, LOG, REPORTS, TAG, frames_path, is_ours
+from .lock import is_held
 from .point_cache import read_frames
 
 FORMAT = "taffeta cache"
@@ -126,7 +127,8 @@ def inspect(folder: Path, digest: str | None = None, solver: str | None = None) 
     if contents.state == "done":
         older = f", the first {contents.kept} of an earlier bake" if contents.kept else ""
         return CacheState.READY, f"{done} frames{older}", done
-    return CacheState.PARTIAL, f"{contents.state}: {done} of {contents.frames} frames", done
+    state = "broken off" if contents.state == "running" and not is_held(folder) else contents.state
+    return CacheState.PARTIAL, f"{state}: {done} of {contents.frames} frames", done
 
 
 def _frames_in(folder: Path, key: str, contents: Contents) -> int:

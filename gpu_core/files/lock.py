@@ -69,6 +69,21 @@ def require_free(folder: Path) -> None:
             pass
 
 
+def is_held(folder: Path) -> bool:
+    """Does somebody hold the folder now? Yes also where that cannot be tried, as on a disk that is read-only."""
+    from filelock import FileLock, Timeout
+
+    if not (folder / LOCK).exists():
+        return False
+    lock = FileLock(folder / LOCK)
+    try:
+        lock.acquire(timeout=0.0)
+    except (Timeout, OSError):
+        return True
+    lock.release()
+    return False
+
+
 def holder(folder: Path) -> Holder | None:
     """Who says to hold the folder; None where nobody does, or it cannot be read."""
     try:

@@ -7,10 +7,12 @@ import bpy
 import pytest
 
 from taffeta.addon.cache import place, status
+from taffeta.addon.interface.trouble_rows import draw_troubles
 from taffeta.addon.scene import keys, modifier
 from taffeta.gpu_core.files.cache import CacheState
 from taffeta.gpu_core.scene.scene import SceneError
 from taffeta.tests.addon.baking import LONG, begin, until_frame
+from taffeta.tests.addon.recording_layout import RecordingLayout
 
 
 def cloth() -> bpy.types.Object:
@@ -95,6 +97,13 @@ def test_a_copy_never_takes_the_originals_cache(baked):
     assert keys.assign([cloth(), bpy.data.objects["A Copy"]]) == assigned
 
 
+def said() -> str:
+    """What the Checks have to say of the cloth."""
+    layout = RecordingLayout()
+    draw_troubles(layout, bpy.context, cloth())
+    return layout.texts()
+
+
 def test_a_cloth_in_two_scenes_keeps_the_bake_of_the_first(baked):
     other = bpy.data.scenes.new("Other")
     other.collection.objects.link(cloth())
@@ -104,4 +113,6 @@ def test_a_cloth_in_two_scenes_keeps_the_bake_of_the_first(baked):
             bpy.ops.taffeta.bake()
         with pytest.raises(SceneError, match="Single User"):
             place.refuse_shared([cloth()], other)
+        assert place.shared_problem("Scene") in said()
     assert modifier.find(cloth()).filepath == before
+    assert place.shared_problem("Scene") not in said()

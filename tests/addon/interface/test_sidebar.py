@@ -9,9 +9,11 @@ import bpy
 import pytest
 
 from taffeta.addon.bake import session
+from taffeta.addon.bake.state import BakeState, Phase
 from taffeta.addon.cache import status
 from taffeta.addon.cache.status import Held
 from taffeta.addon.interface import sidebar
+from taffeta.addon.interface.bake_operators import TAFFETA_OT_bake
 from taffeta.addon.scene import checks
 from taffeta.addon.scene.gather import members
 from taffeta.gpu_core.bake.certificate import Certificate
@@ -50,6 +52,17 @@ def test_bake_selected_is_grey_where_no_cloth_is_selected(draw, make_cloth, make
     cloth.select_set(False)
     leg.select_set(True)
     assert not draw("bake").enabled
+    chosen = SimpleNamespace(resume=False, from_current=False, scope="SELECTED")
+    assert TAFFETA_OT_bake.description(bpy.context, chosen).endswith("No cloth is selected now")
+    cloth.select_set(True)
+    assert TAFFETA_OT_bake.description(bpy.context, chosen).endswith("ignored if not")
+
+
+def test_a_bake_whose_cloth_was_undone_can_still_be_ended(draw, make_cloth, monkeypatch):
+    cloth = make_cloth()
+    monkeypatch.setattr(session, "state", lambda: BakeState(phase=Phase.RUNNING))
+    cloth.taffeta.role = "NONE"
+    assert ("operator", "taffeta.cancel") in draw("bake").shown
 
 
 def test_an_empty_scene_offers_to_make_cloth_and_says_what_that_lacks(draw, make_object):

@@ -96,9 +96,9 @@ def test_states(folder, scene, tmp_path):
         "Another version of Taffeta's solver baked it",
         3,
     )
-    for state in ("running", "cancelled", "failed"):
+    for state, word in (("running", "broken off"), ("cancelled", "cancelled"), ("failed", "failed")):
         write(folder, scene, 2, state)
-        assert inspect(folder) == (CacheState.PARTIAL, f"{state}: 2 of 3 frames", 2)
+        assert inspect(folder) == (CacheState.PARTIAL, f"{word}: 2 of 3 frames", 2)
     write(folder, scene, 2, "done")
     assert inspect(folder)[0] is CacheState.CORRUPT
 
@@ -115,6 +115,15 @@ def test_a_cache_cut_off_anywhere_is_never_ready(folder):
     assert inspect(folder)[0] is CacheState.READY
 
 
+def test_a_bake_runs_while_somebody_holds_its_folder_and_is_broken_off_once_nobody_does(tmp_path, scene):
+    with locked(tmp_path):
+        write(tmp_path, scene, 2, "running")
+        assert inspect(tmp_path)[1] == "running: 2 of 3 frames"
+    assert inspect(tmp_path)[1] == "broken off: 2 of 3 frames"
+    with locked(tmp_path):  # the look has let go of it
+        assert inspect(tmp_path)[1] == "running: 2 of 3 frames"
+
+
 def test_a_running_bake_cut_off_within_a_frame_plays_the_frames_before(tmp_path, scene):
     """A kill can leave any part of the next frame behind the counted ones."""
     write(tmp_path, scene, 2, "running")
@@ -122,7 +131,7 @@ def test_a_running_bake_cut_off_within_a_frame_plays_the_frames_before(tmp_path,
     whole = path.read_bytes()
     for extra in range(48):
         path.write_bytes(whole + b"\xff" * extra)
-        assert inspect(tmp_path) == (CacheState.PARTIAL, "running: 2 of 3 frames", 2)
+        assert inspect(tmp_path) == (CacheState.PARTIAL, "broken off: 2 of 3 frames", 2)
         assert len(read_frames(path)) == 2
     point_cache.append(path, np.ones((4, 3), np.float32))
     assert path.read_bytes()[32:] == whole[32:] + np.ones(12, "<f4").tobytes()
@@ -257,7 +266,7 @@ def test_rewinding_forgets_the_later_frames(folder, scene):
     writer = CacheWriter(folder, scene, "cpu")
     before = read_frames(folder / "sheet.pc2").copy()
     writer.rewind(1)
-    assert inspect(folder) == (CacheState.PARTIAL, "running: 1 of 3 frames", 1)
+    assert inspect(folder) == (CacheState.PARTIAL, "broken off: 1 of 3 frames", 1)
     assert np.array_equal(read_frames(folder / "sheet.pc2"), before[:1])
     assert len((folder / "frames.jsonl").read_text().splitlines()) == 1
     with pytest.raises(CacheError, match="has 1 frames, not 2"):
