@@ -18,14 +18,19 @@ from ..scene import keys, modifier, older_start, roster, triangulation
 from ..scene.gather import cloth_objects
 
 
-@bpy.app.handlers.persistent
-def _before_load(*_: object) -> None:
-    session.close()
-    checking.close()
-    crossings.clear()
+def _leave() -> None:
+    """The file goes away, or Blender does."""
     live.close()
+    checking.close()
+    session.close()
     for scene in bpy.data.scenes:  # saved in the midst of a bake that ends here
         save_as.settle(scene)
+
+
+@bpy.app.handlers.persistent
+def _before_load(*_: object) -> None:
+    _leave()
+    crossings.clear()
 
 
 @bpy.app.handlers.persistent
@@ -107,9 +112,8 @@ def register() -> None:
 
 
 def unregister() -> None:
-    live.close()
-    checking.close()
-    session.close()
+    """Blender calls it as it quits, too."""
+    _leave()
     atexit.unregister(session.close)
     for name, handler in reversed(HANDLERS):
         getattr(bpy.app.handlers, name).remove(handler)

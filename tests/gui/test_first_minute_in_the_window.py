@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from taffeta.gpu_core.files import cache
+from taffeta.gpu_core.files.cache import CacheState
 from taffeta.tests.gui.window import Window
 
 PLANE_OVER_SUZANNE = """
@@ -66,3 +68,21 @@ def test_the_first_bake_is_there_when_the_saved_file_is_opened_again(plane, when
     assert played == f"//taffeta_cache/{when}/Scene/Plane.pc2"
     path = plane.shared / "taffeta_cache" / when / "Scene" / "Plane.pc2"
     assert path.stat().st_size > 100_000
+
+
+def test_a_bake_that_is_saved_and_quit_leaves_its_frames_beside_the_file(debian, installed, tmp_path):
+    window = Window(debian, installed, tmp_path)
+    try:
+        window.do(PLANE_OVER_SUZANNE)
+        window.click("bpy.ops.taffeta.quick_cloth()")
+        window.until("bpy.data.objects['Plane'].taffeta.role == 'CLOTH'")
+        window.redraw()
+        window.click("bpy.ops.taffeta.bake()")
+        window.until("session().state().done >= 2")
+        window.do("bpy.ops.wm.save_as_mainfile(filepath='/shared/left.blend')")
+        window.quit()
+    finally:
+        window.close()
+    folder = tmp_path / "taffeta_cache" / "left" / "Scene"
+    state, reason, frames = cache.inspect(folder)
+    assert (state, frames >= 2) == (CacheState.PARTIAL, True), reason

@@ -101,6 +101,11 @@ class Window:
         self._process.kill()
         raise RuntimeError(f"Blender did not start: {self.log.read_text()}")
 
+    def quit(self) -> None:
+        """Let Blender quit as from its menu, without asking, and wait until it has."""
+        self.do("bpy.app.timers.register(lambda: bpy.ops.wm.quit_blender(), first_interval=0.1)")
+        self._process.wait(PATIENCE)
+
     def close(self) -> None:
         """End Blender and everything it started."""
         self._hands.kill()

@@ -17,7 +17,7 @@ from taffeta.addon.bake import kept, save_as, session
 from taffeta.addon.bake.state import Happening, Phase
 from taffeta.addon.cache import place as cache_place
 from taffeta.addon.cache import status
-from taffeta.addon.interface import bake_panels
+from taffeta.addon.interface import bake_panels, handlers
 from taffeta.addon.scene import modifier
 from taffeta.gpu_core.files import cache
 from taffeta.gpu_core.files.cache import CacheState
@@ -345,11 +345,18 @@ def test_saved_for_the_first_time_during_a_bake_the_cache_follows_at_its_end(uns
     assert status.of(bpy.context.scene, cloth())[0] is CacheState.READY
 
 
-def test_a_bake_that_is_left_for_another_file_after_the_first_save_is_there_on_return(unsaved, tmp_path):
+def quit_blender() -> None:
+    """What reaches the handlers of it: Blender unregisters its add-ons as it quits."""
+    handlers.unregister()
+    handlers.register()
+
+
+@pytest.mark.parametrize("leave", [lambda: bpy.ops.wm.read_homefile(use_empty=True), quit_blender])
+def test_a_bake_that_is_left_after_the_first_save_is_there_on_return(unsaved, tmp_path, leave):
     unsaved.frame_end = 90
     until_frame(begin(), 2)
     save(tmp_path / "shot.blend")
-    bpy.ops.wm.read_homefile(use_empty=True)
+    leave()
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
     place = tmp_path / "taffeta_cache" / "shot" / "Scene"
     assert cache_place.played(cloth()) == place
