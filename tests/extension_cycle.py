@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Runs in a process of one Blender: install the zip, test itself, GPU libraries and fabrics in and out, bake, finalise,
-command, free, remove. Then: DONE.
+command, free, override, remove. Then: DONE.
 
     python extension_cycle.py ZIP WHEELS FOLDER
 
@@ -62,10 +62,33 @@ def main(package: Path, wheels: Path | None, folder: Path) -> None:
     assert not list((folder / "taffeta_cache").rglob("*.pc2"))
     assert np.array_equal(positions(sheet, FRAMES), start), "the mesh is not what it was"
 
+    overrides_keep_what_is_set(folder)
     addon_utils.disable(NAME, default_set=True)
     assert not hasattr(bpy.types.Object, "taffeta")
     assert not hasattr(bpy.types.Scene, "taffeta")
     print("DONE", bpy.app.version_string, flush=True)
+
+
+def overrides_keep_what_is_set(folder: Path) -> None:
+    """On an object whose library says nothing of that, when the file is opened again."""
+    bpy.ops.wm.read_homefile(use_empty=True)
+    body = bpy.data.objects.new("Body", bpy.data.meshes.new("Body"))
+    bpy.context.scene.collection.objects.link(body)
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "library.blend"))
+    bpy.ops.wm.read_homefile(use_empty=True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "shot.blend"))
+    with bpy.data.libraries.load(str(folder / "library.blend"), link=True) as (_, wanted):
+        wanted.objects = ["Body"]
+    own = wanted.objects[0].override_create()
+    bpy.context.scene.collection.objects.link(own)
+    own.taffeta.role, own.taffeta.collider.thickness, own.taffeta.cloth.preset = "COLLIDER", 0.007, "DENIM"
+    own.taffeta.cloth.pins.add().group = "Waist"
+    bpy.ops.wm.save_mainfile()
+    bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    own = next(item for item in bpy.data.objects if item.override_library is not None)
+    kept = own.taffeta.role, round(own.taffeta.collider.thickness, 6), own.taffeta.cloth.preset
+    assert kept == ("COLLIDER", 0.007, "DENIM"), kept
+    assert [pins.group for pins in own.taffeta.cloth.pins] == ["Waist"], list(own.taffeta.cloth.pins)
 
 
 def blenders_cloth_comes_and_goes(sheet: bpy.types.Object) -> None:

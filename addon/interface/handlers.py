@@ -14,7 +14,7 @@ from ..cache import checking, crossings, place, status
 from ..live import display
 from ..live import session as live
 from ..live.state import Occurrence
-from ..scene import keys, modifier, older_start, roster, triangulation
+from ..scene import keys, modifier, older_start, overridable, roster, triangulation
 from ..scene.gather import cloth_objects
 
 
@@ -45,6 +45,7 @@ def _after_load(*_: object) -> None:
 
 @bpy.app.handlers.persistent
 def _before_save(path: str = "", *_: object) -> None:
+    overridable.settle()
     for scene in bpy.data.scenes:
         keys.settle(cloth_objects(scene))
         if path:  # none is the file that Blender begins with

@@ -12,11 +12,13 @@ from ...gpu_core.messages import coded
 from ...gpu_core.scene.fabrics import FABRICS
 from ...gpu_core.scene.scene import SceneError
 from ..scene import resolution
+from ..scene.bodies import has_surface
 from ..scene.conversion import TEXT
 from ..scene.mends import MENDS, mend
 from ..scene.properties import FABRIC_PRESETS, ROLES
 from .greyed import Greyed, busy
 
+NAMED = 3  #: objects of a message
 ROLE_ICONS = {"CLOTH": "MOD_CLOTH", "COLLIDER": "MOD_PHYSICS", "NONE": "X"}
 
 
@@ -28,9 +30,21 @@ class OnSelectedMeshes(Greyed):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
+    def takes(cls, item: bpy.types.Object) -> bool:
+        return item.type == "MESH"
+
+    @classmethod
     def obstacle(cls, context: bpy.types.Context) -> str:
-        selected = any(item.type == "MESH" for item in context.selected_objects)
-        return _other_mode(context) or ("" if selected else "No mesh is selected")
+        return _other_mode(context) or ("" if any(map(cls.takes, context.selected_objects)) else "No mesh is selected")
+
+    def _own(self, items: Sequence[bpy.types.Object]) -> list[bpy.types.Object]:
+        """Those of them that keep a role, and a warning of the others."""
+        linked = [item for item in items if item.library is not None]
+        if linked:
+            names = ", ".join(item.name for item in linked[:NAMED]) + (", …" if len(linked) > NAMED else "")
+            mend = "Object > Library Override > Make; or give it the role there"
+            self.report({"WARNING"}, coded(f"{names}: linked from another file, which keeps the role. {mend}"))
+        return [item for item in items if item not in linked]
 
 
 class TAFFETA_OT_quick_cloth(OnSelectedMeshes):
@@ -43,7 +57,7 @@ class TAFFETA_OT_quick_cloth(OnSelectedMeshes):
     )
     colliders: BoolProperty(
         name="Others Are Colliders",
-        description="Every other mesh that is visible becomes a collider, unless it is cloth",
+        description="Every other mesh that is visible, or instanced, becomes a collider, unless it is cloth",
         default=True,
     )
     subdivide: BoolProperty(
@@ -76,17 +90,20 @@ class TAFFETA_OT_quick_cloth(OnSelectedMeshes):
             layout.label(text=text)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        sheets = [item for item in context.selected_objects if item.type == "MESH"]
+        sheets = self._own([item for item in context.selected_objects if self.takes(item)])
+        if not sheets:
+            return {"CANCELLED"}
         for item in sheets:
             item.taffeta.role = "CLOTH"
             item.taffeta.cloth.preset = self.fabric
             self._refine(item)
             if self.smooth:
                 item.data.shade_smooth()
-        bodies = [item for item in context.visible_objects if item.type == "MESH" and item.taffeta.role == "NONE"]
-        for item in bodies if self.colliders else ():
+        others = [item for item in context.visible_objects if item.taffeta.role == "NONE" and has_surface(item)]
+        bodies = self._own(others) if self.colliders else []
+        for item in bodies:
             item.taffeta.role = "COLLIDER"
-        made = [_colliders(bodies)] if self.colliders and bodies else []
+        made = [_colliders(bodies)] if bodies else []
         self._told = (*(_fineness(context.scene, item) for item in sheets), *made)
         self.report({"INFO"}, "; ".join(self._told))
         return {"FINISHED"}
@@ -127,10 +144,14 @@ class TAFFETA_OT_set_role(OnSelectedMeshes):
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         return next(text for identifier, _, text in ROLES if identifier == properties.role)
 
+    @classmethod
+    def takes(cls, item: bpy.types.Object) -> bool:
+        return has_surface(item)
+
     def execute(self, context: bpy.types.Context) -> set[str]:
-        for item in context.selected_objects:
-            if item.type == "MESH":
-                item.taffeta.role = self.role
+        takers = [item for item in context.selected_objects if self.takes(item)]
+        for item in self._own([item for item in takers if item.type == "MESH" or self.role != "CLOTH"]):
+            item.taffeta.role = self.role
         return {"FINISHED"}
 
 

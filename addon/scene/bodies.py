@@ -52,6 +52,11 @@ def carries(item: bpy.types.Object) -> bool:
     return item.instance_type == "COLLECTION" and item.instance_collection is not None
 
 
+def has_surface(item: bpy.types.Object) -> bool:
+    """Is it a mesh, or does it instance one?"""
+    return item.type == "MESH" or (carries(item) and any(True for _ in _instanced((item,), item)))
+
+
 def bodies(colliders: Iterable[bpy.types.Object], carriers: Iterable[bpy.types.Object]) -> list[Body]:
     """colliders: of the scene, with that role. carriers: its objects that instance a collection."""
     own = [Body(item) for item in colliders if not carries(item)]

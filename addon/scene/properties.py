@@ -18,6 +18,7 @@ from . import (
     field_weights,
     garment_properties,
     inelastic_properties,
+    overridable,
     painted,
     pin_properties,
     roster,
@@ -369,20 +370,16 @@ class ObjectProperties(bpy.types.PropertyGroup):
     collider: PointerProperty(type=ColliderProperties)
 
 
-CLASSES = (
-    pin_properties.PinProperties,
-    encounter_properties.EncounterProperties,
-    ClothProperties,
-    ColliderProperties,
-    ObjectProperties,
-    SceneProperties,
-)
+OF_OBJECTS = (pin_properties.PinProperties, ClothProperties, ColliderProperties, ObjectProperties)
+for group in OF_OBJECTS:
+    overridable.declare(group)
+CLASSES = (*OF_OBJECTS, encounter_properties.EncounterProperties, SceneProperties)
 _register_classes, _unregister_classes = bpy.utils.register_classes_factory(CLASSES)
 
 
 def register() -> None:
     _register_classes()
-    bpy.types.Object.taffeta = PointerProperty(type=ObjectProperties)
+    bpy.types.Object.taffeta = overridable.pointer(ObjectProperties)
     bpy.types.Scene.taffeta = PointerProperty(type=SceneProperties)
 
 
