@@ -14,6 +14,7 @@ from ...gpu_core.scene.arrays import FloatArray
 from ..cache.frames import BakedFrames
 from ..scene import dense, dense_nodes, modifier, retiming
 from ..scene.evaluated import require_enabled
+from ..scene.overridable import link_beside
 
 SINGLE_PRECISION = 1.0e-6  #: relative
 
@@ -64,7 +65,7 @@ def _placed(
     placed = Matrix.LocRotScale(*world.decompose())
     if not np.allclose(placed, world, rtol=0.0, atol=SINGLE_PRECISION * np.abs(world).max()):
         mesh.transform(placed.inverted() @ world)  # sheared by a parent's uneven scale: no object alone can be
-    link_beside(context, cloth, item)
+    link_beside(context.scene, cloth, item)
     return item
 
 
@@ -78,10 +79,3 @@ def new_mesh(context: bpy.types.Context, cloth: bpy.types.Object, positions: Flo
     mesh.vertices.foreach_set("co", positions.reshape(-1))
     mesh.update()
     return mesh
-
-
-def link_beside(context: bpy.types.Context, cloth: bpy.types.Object, item: bpy.types.Object) -> None:
-    """Put a new object into the collections of the cloth, or where those are linked, into the scene's own."""
-    own = [place for place in cloth.users_collection if place.library is None and place.override_library is None]
-    for place in own or [context.scene.collection]:
-        place.objects.link(item)

@@ -13,7 +13,8 @@ from ..cache import velocity
 from ..cache.frames import BakedFrames
 from ..scene import dense, modifier
 from ..scene.gather import members
-from .to_mesh import link_beside, new_mesh
+from ..scene.overridable import link_beside
+from .to_mesh import new_mesh
 
 PER_FRAME = 25  #: evaluation time of absolute keys; Blender divides it by 100, which quarters survive without rounding
 LAST_TIME = 1048574  #: Blender's largest evaluation time
@@ -50,7 +51,7 @@ def convert(context: bpy.types.Context, baked: BakedFrames, absolute: bool) -> b
         bpy.data.objects.remove(item)
         bpy.data.meshes.remove(mesh)
         raise
-    link_beside(context, cloth, item)
+    link_beside(context.scene, cloth, item)
     for follower in dense.followers(members(context.scene).followers, cloth):
         dense.move_to(follower, item)
     cloth.hide_set(True)

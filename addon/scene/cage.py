@@ -26,7 +26,7 @@ from ...gpu_core.scene.arrays import Array, IntArray
 from ...gpu_core.scene.mesh import counted_edges
 from ...gpu_core.scene.scene import SceneError
 from . import mesh as mesh_arrays
-from . import preroll, region
+from . import overridable, preroll, region
 
 SUFFIX = " Cage"
 FLESH = "Flesh"  #: the vertex group that holds a soft cage
@@ -69,13 +69,15 @@ def make(body: bpy.types.Object, voxels: int, offset: float, soft: bool, group: 
     """
     _require_fit(body)
     every = region.together(body, group) if group else None
+    if every is not None and body.data.library is not None:
+        problem = "its mesh is linked, and cannot get a group of both regions"
+        raise SceneError(body.name, problem, "Choose a group that has both, and make one cage for them")
     with _at_rest():
         shown = _shown(body, voxels, group)
         mesh = _shell(shown, offset)
         mesh.name = name = f"{body.name}{SUFFIX}"
         cage = bpy.data.objects.new(name, mesh)
-        for collection in body.users_collection:
-            collection.objects.link(cage)
+        overridable.link_beside(bpy.context.scene, body, cage)
         cage.parent = body
         try:
             made = _measured(body, cage, shown, voxels)
@@ -110,9 +112,9 @@ def _soften(cage: bpy.types.Object) -> None:
 def _require_fit(body: bpy.types.Object) -> None:
     if body.type != "MESH" or body.taffeta.role != "COLLIDER":
         raise SceneError(body.name, "it is no mesh with the role Collider", "Give it that role first")
-    if body.library is not None or body.override_library is not None:
+    if body.library is not None:
         problem = "it is linked, and a cage would take its role away"
-        raise SceneError(body.name, problem, "Make the cage in its own file, or make it local: Object > Relations")
+        raise SceneError(body.name, problem, "Make it an override: Object > Library Override > Make")
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from mathutils.bvhtree import BVHTree
 from ...gpu_core.check.intersection import intersections
 from ...gpu_core.scene.arrays import Array, IntArray
 from ...gpu_core.scene.scene import SceneError
-from . import dense, modifier
+from . import dense, modifier, overridable
 from . import mesh as mesh_arrays
 
 MOST, PART = 8000, 8  #: vertices that none is told to have: a part of the dense mesh's, and no more than this
@@ -42,9 +42,7 @@ def make(context: bpy.types.Context, item: bpy.types.Object, vertices: int = 0) 
             light.modifiers.remove(entry)
     light.taffeta.cloth.cache_key = light.taffeta.bound_shape = ""
     light.taffeta.role, item.taffeta.role = "CLOTH", "NONE"
-    own = [place for place in item.users_collection if place.library is None and place.override_library is None]
-    for place in own or [context.scene.collection]:
-        place.objects.link(light)
+    overridable.link_beside(context.scene, item, light)
     return light
 
 

@@ -24,6 +24,13 @@ def pointer(group: type[bpy.types.PropertyGroup]) -> Any:
     return bpy.props.PointerProperty(type=group, override=KEPT)
 
 
+def link_beside(scene: bpy.types.Scene, item: bpy.types.Object, new: bpy.types.Object) -> None:
+    """Put a new object into the collections of another, or where those are linked, into the scene's own."""
+    own = [place for place in item.users_collection if place.library is None and place.override_library is None]
+    for place in own or [scene.collection]:
+        place.objects.link(new)
+
+
 def settle() -> None:
     """Before a file is written: Blender 5 saves nothing of a group within ours that nobody has read yet in the
     library's own object, for it takes it to be missing."""

@@ -12,10 +12,12 @@ from taffeta.addon.scene.shown import SHOWN
 
 
 @pytest.fixture
-def body(scene, make_collider, tmp_path):
+def body(scene, tmp_path):
     """A mesh linked into a shot from a library that knows nothing of Taffeta; not in the scene yet."""
-    item = make_collider("Body")
-    item.taffeta.role = "NONE"
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=3, radius=0.3)
+    item = bpy.context.object
+    item.name = "Body"
+    scene.collection.objects.unlink(item)
     held = bpy.data.collections.new("Character")
     scene.collection.children.link(held)
     held.objects.link(item)
@@ -67,6 +69,25 @@ def test_all_that_is_stored_of_an_object_can_be_overridden(group):
     shown = {entry.identifier for entry in stored if not entry.is_overridable}
     assert len(stored) > len(shown)
     assert shown <= {"preset", "stretch", *SHOWN}  # these are computed of others
+
+
+def test_an_overridden_character_gets_cages_and_keeps_them(body):
+    with bpy.data.libraries.load(body.library.filepath, link=True) as (_, wanted):
+        wanted.collections = ["Character"]
+    bpy.context.scene.collection.children.link(wanted.collections[0])
+    wanted.collections[0].override_hierarchy_create(bpy.context.scene, bpy.context.view_layer, do_fully_editable=True)
+    own = next(item for item in bpy.context.scene.objects if item.override_library is not None)
+    own.taffeta.role = "COLLIDER"
+    body.vertex_groups.new(name="Half").add(range(200), 1.0, "REPLACE")
+    bpy.context.view_layer.objects.active = own
+    assert bpy.ops.taffeta.make_cage(region="Half") == {"FINISHED"}
+    assert own.taffeta.collider.lets_through_group == "Half"
+    bpy.context.view_layer.objects.active = own
+    assert bpy.ops.taffeta.make_cage() == {"FINISHED"}
+    own = reopened()
+    assert (own.taffeta.role, own.taffeta.collider.lets_through_group) == ("NONE", "Half")
+    roles = {item.name: item.taffeta.role for item in own.children}
+    assert roles == {"Body Cage": "COLLIDER", "Body Cage.001": "COLLIDER"}
 
 
 def test_quick_cloth_leaves_a_linked_body_alone_and_says_so(body, capfd):
