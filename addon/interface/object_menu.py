@@ -12,7 +12,7 @@ from ...gpu_core.messages import coded
 from ...gpu_core.scene.fabrics import FABRICS
 from ...gpu_core.scene.scene import SceneError
 from ..scene import resolution
-from ..scene.bodies import has_surface
+from ..scene.bodies import has_surface, holds_collider
 from ..scene.conversion import TEXT
 from ..scene.mends import MENDS, mend
 from ..scene.properties import FABRIC_PRESETS, ROLES
@@ -99,8 +99,8 @@ class TAFFETA_OT_quick_cloth(OnSelectedMeshes):
             self._refine(item)
             if self.smooth:
                 item.data.shade_smooth()
-        others = [item for item in context.visible_objects if item.taffeta.role == "NONE" and has_surface(item)]
-        bodies = self._own(others) if self.colliders else []
+        free = [item for item in context.visible_objects if item.taffeta.role == "NONE" and not holds_collider(item)]
+        bodies = self._own(list(filter(has_surface, free))) if self.colliders else []
         for item in bodies:
             item.taffeta.role = "COLLIDER"
         made = [_colliders(bodies)] if bodies else []

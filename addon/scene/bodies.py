@@ -57,6 +57,11 @@ def has_surface(item: bpy.types.Object) -> bool:
     return item.type == "MESH" or (carries(item) and any(True for _ in _instanced((item,), item)))
 
 
+def holds_collider(item: bpy.types.Object) -> bool:
+    """Does it instance something that collides?"""
+    return carries(item) and any(True for _ in _instanced((item,), None))
+
+
 def bodies(colliders: Iterable[bpy.types.Object], carriers: Iterable[bpy.types.Object]) -> list[Body]:
     """colliders: of the scene, with that role. carriers: its objects that instance a collection."""
     own = [Body(item) for item in colliders if not carries(item)]

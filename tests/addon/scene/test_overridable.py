@@ -119,3 +119,8 @@ def test_quick_cloth_makes_an_instanced_character_a_collider(body):
     assert instance.taffeta.role == "COLLIDER"
     bpy.ops.taffeta.set_role(role="NONE")
     assert instance.taffeta.role == "NONE"
+    body.taffeta.role = "COLLIDER"  # as its library may say, which knows better what of it collides
+    bpy.context.view_layer.objects.active = bpy.data.objects["Grid"]
+    bpy.data.objects["Grid"].select_set(True)
+    bpy.ops.taffeta.quick_cloth()
+    assert instance.taffeta.role == "NONE"
