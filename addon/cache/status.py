@@ -64,7 +64,6 @@ class Held:
     contents: Contents | None = None
     certificates: tuple[Certificate, ...] = ()
     foreign: str = ""  #: whose bake it is, where it is not this scene's
-    owner: str = ""  #: the other scene of this file whose bake it is
     differs: Stale = ALIKE  #: from the scene as it was when that was looked at (`checking`)
 
 
@@ -79,6 +78,7 @@ class _Seen:
     #: library and path, as the modifier stores it → folder; resolving paths is too slow for drawing
     folders: dict[tuple[str, str], Path | None] = field(default_factory=dict)
     unplayed: dict[int, Path | None] = field(default_factory=dict)  #: session_uid of a cloth without a modifier
+    shared: dict[int, str] = field(default_factory=dict)  #: session_uid of a cloth → another scene whose bake it plays
     remains: bool | None = None  #: whether there is anything to free, though its cloths may be gone
 
 
@@ -91,14 +91,12 @@ def look(scene: bpy.types.Scene) -> None:
     forget()
     for cloth in cloth_objects(scene):
         held(scene, cloth)
+        shared(scene, cloth)
 
 
 def _look_at(folder: Path, scene: bpy.types.Scene) -> Held:
     state, reason, frames = cache.inspect(folder, solver=program())
-    foreign = place.foreign(folder, scene)
-    others = (other for other in bpy.data.scenes if foreign and not place.foreign(folder, other))
-    owner = next((other.name for other in others), "")
-    held = Held(state, reason, frames, foreign=foreign, owner=owner)
+    held = Held(state, reason, frames, foreign=place.foreign(folder, scene))
     try:
         return replace(
             held,
@@ -129,9 +127,11 @@ def held(scene: bpy.types.Scene, cloth: bpy.types.Object) -> Held:
 
 
 def shared(scene: bpy.types.Scene, cloth: bpy.types.Object) -> str:
-    """The other scene whose bake this cloth plays, where it is in both, so that a bake here is refused; or nothing."""
-    owner = bpy.data.scenes.get(held(scene, cloth).owner)
-    return owner.name if owner is not None and cloth.name_full in owner.objects else ""
+    """`place.shared`, as far as memory knows. Cheap enough for drawing, but for the first time."""
+    known = _seen_in(scene).shared
+    if cloth.session_uid not in known:
+        known[cloth.session_uid] = place.shared(cloth, scene)
+    return known[cloth.session_uid]
 
 
 def held_in(scene: bpy.types.Scene, folder: Path) -> Held:

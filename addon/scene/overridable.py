@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an override of a linked object keeps: of it Blender lets an artist edit, and saves, only what is declared so."""
+"""Linked data. Of an override Blender lets an artist edit, and saves, only what is declared so; into linked collections
+nothing new goes."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ def declare(group: type[bpy.types.PropertyGroup]) -> None:
 
 
 def pointer(group: type[bpy.types.PropertyGroup]) -> Any:
-    """To such a group, from the object."""
+    """The property of an object that leads to such a group."""
     return bpy.props.PointerProperty(type=group, override=KEPT)
 
 

@@ -98,9 +98,9 @@ def _checked(contents: Contents) -> Contents:
 def inspect(folder: Path, digest: str | None = None, solver: str | None = None) -> tuple[CacheState, str, int]:
     """What a cache folder is worth: (state, reason in words, frames that play).
 
-    Reads headers and sizes only, so it is cheap enough for every click; `verify` reads the frames too. With `digest`
-    (of the scene as it is now, `job.digest`) a cache of another scene is STALE, with `solver` (`program.program`) one
-    of another solver.
+    Reads headers and sizes only, and tries the lock of a bake that has not ended, so it is cheap enough for every
+    click; `verify` reads the frames too. With `digest` (of the scene as it is now, `job.digest`) a cache of another
+    scene is STALE, with `solver` (`program.program`) one of another solver.
     """
     folder = Path(folder)
     if not (folder / CONTENTS).exists():

@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from taffeta.tests.gui.debian import ASKED, SUITES, prepare
+from taffeta.tests.gui.debian import ASKED, NEWEST, OLDER, prepare
 from taffeta.tests.gui.drape import Drape, open_drape, save_sample
 from taffeta.tests.gui.watched import Watched, watch
 from taffeta.tests.gui.window import Window, install
 
 ROOT = Path(__file__).resolve().parents[2]
 PICTURES = ROOT / "build" / "gui" / "pictures"
-*OLDER, NEWEST = SUITES
 NIGHTLY = pytest.mark.nightly(f"six minutes and more for what {NEWEST} is asked by day, and `make test-gui` asks both")
 OTHER_PYTHON = {"5.2"}  #: where Debian's Blender has Python 3.14 instead of Blender's own 3.13, and SciPy for it
 

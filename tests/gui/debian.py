@@ -13,6 +13,7 @@ PREPARE = Path(__file__).with_name("prepare.sh")
 BUILD = Path(__file__).resolve().parents[2] / "build" / "gui"
 ROOTS = Path(os.environ.get("TAFFETA_GUI_ROOT", BUILD))  #: where the Debians are kept
 SUITES = {"4.3": "trixie", "5.2": "sid"}  #: the Debian that has this Blender
+*OLDER, NEWEST = SUITES
 ASKED = os.environ.get("TAFFETA_GUI", "").split()  #: Blenders that must be tested; none: those that can be had
 PATIENCE = 600  #: s, for all that a Debian needs to be downloaded and unpacked
 

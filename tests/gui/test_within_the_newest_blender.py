@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from taffeta.tests.gui.debian import SUITES
+from taffeta.tests.gui.debian import NEWEST
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -21,12 +21,11 @@ SCENE = ROOT / "tests" / "addon" / "scene"
 #: In a test that needs what is not to be had there, or is of the simulator, which meets no Blender.
 ELSEWHERE = ("ipctk", "small_scene", "swinging", "alembic", "Simulator")
 MOST = 300  #: s
-NEWEST = [*SUITES][-1]
 
 
 def test_what_reads_a_scene_reads_it_in_this_blender_too(version: str, debian: Path) -> None:
     if version != NEWEST:
-        pytest.skip("older ones have a bpy wheel beside them, whose tests these are")
+        pytest.skip("these tests run in bpy's wheels, which are older")
     files = [path for path in sorted(SCENE.glob("test_*.py")) if not _belongs_elsewhere(path)]
     assert len(files) > 15
     arguments = ["--quiet", *(str(path.relative_to(ROOT)) for path in files)]
