@@ -106,7 +106,7 @@ class TAFFETA_OT_bake(Ticking):
         if bake is None:  # closed: another file was loaded
             return self._finish(context)
         reading = bake.state.phase is Phase.READING
-        if event.type == "ESC" and event.value == "PRESS" and (reading or _over_panel(context, event)):
+        if event.type == "ESC" and event.value == "PRESS" and (reading or _is_ours(context, event)):
             bake.handle(Happening.CANCEL)
         if event.type == "TIMER":
             try:
@@ -323,8 +323,10 @@ def _selected(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     return [cloth for cloth in cloth_objects(scene) if cloth.select_get()]
 
 
-def _over_panel(context: bpy.types.Context, event: bpy.types.Event) -> bool:
-    """Is the mouse over our panels? Elsewhere Esc is for whatever the user does there."""
+def _is_ours(context: bpy.types.Context, event: bpy.types.Event) -> bool:
+    """Is the mouse over our panels, and nothing plays? Else Esc is for whatever the user does there."""
+    if any(window.screen.is_animation_playing for window in context.window_manager.windows):
+        return False
     areas = context.window.screen.areas
     sidebars = (region for area in areas if area.type == "VIEW_3D" for region in area.regions if region.type == "UI")
     return any(

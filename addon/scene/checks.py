@@ -66,6 +66,8 @@ def troubles(scene: bpy.types.Scene, present: Members) -> Iterator[Trouble]:
         if cloth.type == "MESH":
             yield from _of_cloth(cloth)
     for collider in present.colliders:
+        if collider.hide_get() and not collider.hide_render and not collider.hide_viewport:
+            yield Trouble(collider.name, "it is hidden in the viewport, and stops the cloth all the same", notice=True)
         if _instances(collider):
             text = (
                 "cloth passes through what it instances: realize the instances in its geometry nodes, or make them real"

@@ -103,6 +103,19 @@ def test_esc_cancels_over_the_panel_and_nowhere_else(endless):
     assert endless.until_over().startswith("Cancelled")
 
 
+def test_esc_over_the_panel_ends_playback_first_and_the_bake_next(endless):
+    window = endless.window
+    endless.begin()
+    endless.until_baked(1)
+    window.click("bpy.ops.screen.animation_play()")
+    window.until("bpy.context.screen.is_animation_playing")
+    window.press("Escape", "PROPERTIES")
+    window.until("not bpy.context.screen.is_animation_playing")
+    endless.until_baked(endless.baked + 2)
+    window.press("Escape", "PROPERTIES")
+    assert endless.until_over().startswith("Cancelled")
+
+
 def test_undo_takes_a_bake_back_and_redo_brings_it_again(drape):
     drape.window.do("bpy.context.scene.frame_end = 3")
     drape.begin()

@@ -128,6 +128,10 @@ def hidden_by_keys(_cloth):
     floor.hide_viewport = False
 
 
+def hidden(_cloth):
+    bpy.data.objects["Floor"].hide_set(True)
+
+
 def centimetres(_cloth):
     bpy.context.scene.unit_settings.scale_length = 0.01
 
@@ -135,6 +139,7 @@ def centimetres(_cloth):
 SEEN = {
     "default gravity in centimetres": (centimetres, "Scene: gravity is 0.0981 m/s²", "EARTH", False),
     "hidden by keys": (hidden_by_keys, "Floor: keys disable it in the viewport", "SHOW", False),
+    "hidden body": (hidden, "Floor: it is hidden in the viewport, and stops the cloth all the same", "", False),
     "fan": (fan, "Floor: it turns by 45° in a frame", "SAMPLES", False),
     "instances": (instances, "Floor: cloth passes through what it instances", "", True),
     "loose vertex": (loose_vertex, "Cloth: 1 loose vertex stays where it is", "LOOSE", True),
