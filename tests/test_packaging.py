@@ -33,17 +33,22 @@ PYTHONS = {
 #: What the simulator is tested with on Python 3.13, without what takes long or needs a compiler: rooms where Python and
 #: NumPy do the work, and whole bakes.
 ROOMS = (
-    "scene", "files", "check", "subspace", "elasticity", "solvers/test_multilevel.py", "solvers/test_sums.py", "live",
+    "scene", "files", "check", "subspace", "solvers/test_multilevel.py", "solvers/test_sums.py", "live",
     "bake/test_bake.py", "bake/test_certificate.py", "bake/test_resume.py",
     "test_simulator.py::test_a_drape_keeps_the_guarantee_and_its_size",
     "test_simulator.py::test_the_same_scene_gives_the_same_bits_and_resumes_to_them",
 )  # fmt: skip
 #: What the kernels do there, whose library is the one that these test on Python 3.11.
 KERNELS = (
-    "solvers", "test_simulator.py", "test_energy.py", "test_pull.py", "contact/test_collision.py",
+    "elasticity", "solvers", "test_simulator.py", "test_energy.py", "test_pull.py", "contact/test_collision.py",
     "contact/test_thickness.py",
 )  # fmt: skip
-LONG = "test_simulator.py::test_pins_that_turn_wring_the_sheet_without_tangling"
+#: Left out there: thousands of damaged files, which meet the same parser as on Python 3.11, and a minute of wringing.
+LONG = (
+    "files/test_hostile.py", "files/test_hostile_job.py",
+    "files/test_job.py::test_a_flipped_bit_is_refused_or_changes_nothing_that_is_simulated",
+    "test_simulator.py::test_pins_that_turn_wring_the_sheet_without_tangling",
+)  # fmt: skip
 SAMPLE = re.compile(r"sample_blends/\w+\.py").fullmatch
 #: (years, first word of the holder) in a licence text; not those of the texts of the GPL themselves.
 COPYRIGHT = r"(?m)^.*Copyright +(?:\([cC]\) )?(\d{4}(?:-\d{4})?),?(?: - | |$)(?!.*fsf\.org)(\w*)"
@@ -164,7 +169,7 @@ def test_the_simulator_passes_its_tests_on_python_3_13_with_numpy_2(rooms, share
         "TAFFETA_THREADS": "1",  # other tests have the other processors
     }
     tests = [f"tests/gpu_core/{room}" for room in rooms]
-    options = ["-q", "-p", "no:cacheprovider", f"--deselect=tests/gpu_core/{LONG}"]
+    options = ["-q", "-p", "no:cacheprovider", *(f"--deselect=tests/gpu_core/{long}" for long in LONG)]
     run = blender_5_1.run(["-m", "pytest", *options, *tests], environment, timeout=2 * PATIENCE)
     assert run.returncode == 0, run.stdout + run.stderr
 

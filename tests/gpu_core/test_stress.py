@@ -40,18 +40,13 @@ def test_every_frame_is_free_of_intersections_and_colliders_arrive(name, rubs):
         assert (result.released, result.late_steps, result.tangled_at_end) == ([], 0, 0)
 
 
-ALL_SLEEVES = pytest.param(
-    (120, 130, 140, 190), marks=pytest.mark.nightly("four minutes on a slow machine; one of them comes free by day")
-)
-
-
-@pytest.mark.parametrize("sleeves", [(140,), ALL_SLEEVES], ids=["one", "all"])
-def test_most_coarse_sleeves_are_free_again_once_the_elbow_is_open(sleeves):
+@pytest.mark.nightly("seven minutes on a slow machine; the elbow of 150 vertices comes free by day")
+def test_most_coarse_sleeves_are_free_again_once_the_elbow_is_open():
     """Edges half as long as the arm is thick. All four kept hundreds of pairs when what had come out on the wrong side
     of the arm was drawn away from it (theory/stress.md, which says what one of them keeps)."""
-    results = [run(SCENES["elbow"], vertices) for vertices in sleeves]
+    results = [run(SCENES["elbow"], vertices) for vertices in (120, 130, 140, 190)]
     assert all(result.released and result.free for result in results)
-    assert sum(result.tangled_at_end > 0 for result in results) <= len(sleeves) // 4
+    assert sum(result.tangled_at_end > 0 for result in results) <= 1
 
 
 @pytest.mark.parametrize("name", ["crossing_pins", "bullet", "sharp_box", "teapot_pile"])
@@ -140,6 +135,7 @@ def test_pleats_that_jaws_have_shut_come_to_rest():
     assert result.largest_stretch < 1.065
 
 
+@pytest.mark.nightly("two minutes on a slow machine; a loose part and a far end fall by day in test_physics")
 def test_a_loose_part_falls_with_g_while_the_rest_of_its_cloth_is_pressed_tight():
     """The global filter holds it up: that is what this test can see."""
     assert locking("armpit", VERTICES, "vertex", 40).fallen == pytest.approx(1.0, abs=0.01)
