@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 import bpy
@@ -20,6 +21,15 @@ from .paint_operators import LAYER
 PIXELS_PER_CHARACTER = 7.5
 BUTTON = 3  #: characters that a button with an icon takes
 NARROWEST = 24  #: characters
+
+
+class Lines(textwrap.TextWrapper):
+    """Words whole, and paths broken behind their slashes, where one line has no room for them."""
+
+    wordsep_simple_re = re.compile(r"(\s+)|(?<=[/\\])(?=[^\s/\\])")
+
+    def __init__(self, width: int) -> None:
+        super().__init__(width, break_on_hyphens=False)
 
 
 class PhysicsPanel:
@@ -303,7 +313,7 @@ def message(
     code = code_of(text) if code is None else code
     width = context.region.width / context.preferences.system.ui_scale if context.region else 0
     beside = 4 + (BUTTON if code else 0)
-    lines = textwrap.wrap(text, max(NARROWEST, int(width / PIXELS_PER_CHARACTER) - beside))
+    lines = Lines(max(NARROWEST, int(width / PIXELS_PER_CHARACTER) - beside)).wrap(text)
     row = layout.row(align=True)
     column = row.column(align=True)
     for index, line in enumerate(lines):

@@ -59,6 +59,12 @@ def test_words_leave_room_for_the_button(addon, width):
     assert "TAF" not in ours.texts()
 
 
+def test_a_path_is_broken_behind_its_slashes_and_loses_nothing(addon):
+    text = "Cannot write /home/somebody/films/shot_010/taffeta_cache: the disk is full"
+    lines = [said for kind, said in drawn(text, 280).shown if kind == "label"]
+    assert lines == ["Cannot write /home/somebody/", "films/shot_010/taffeta_cache:", "the disk is full"]
+
+
 def test_what_is_no_trouble_has_no_button(addon):
     assert ("operator", "taffeta.help") not in drawn("Baked 48 frames", 280).shown
     assert ("operator", "taffeta.help") in drawn("density is 0.2", 280, code="TAF-C002").shown
