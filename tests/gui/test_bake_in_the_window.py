@@ -107,10 +107,10 @@ def test_esc_over_the_panel_ends_playback_first_and_the_bake_next(endless):
     window = endless.window
     endless.begin()
     endless.until_baked(1)
-    window.click("bpy.ops.screen.animation_play()")
-    window.until("bpy.context.screen.is_animation_playing")
+    window.press("space")
+    window.until("window().screen.is_animation_playing")
     window.press("Escape", "PROPERTIES")
-    window.until("not bpy.context.screen.is_animation_playing")
+    window.until("not window().screen.is_animation_playing")
     endless.until_baked(endless.baked + 2)
     window.press("Escape", "PROPERTIES")
     assert endless.until_over().startswith("Cancelled")
