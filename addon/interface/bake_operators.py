@@ -70,12 +70,15 @@ class TAFFETA_OT_bake(Ticking):
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         if properties.resume:
             return RESUME
+        begun = any(state is not CacheState.MISSING for _, state, _ in status.every(context.scene))
+        later = "" if begun else ". Nothing is baked yet"  # so the panel has the button grey
         if properties.from_current:
-            return FROM_CURRENT
-        why = "" if _selected(context.scene) else ". No cloth is selected now"  # so the panel has the button grey
-        return {"SELECTED": f"Bake {SCOPES[1][2].lower()}{why}", "STALE": f"Bake {SCOPES[2][2].lower()}"}.get(
-            properties.scope, cls.bl_description
-        )
+            return f"{FROM_CURRENT}{later}"
+        why = "" if _selected(context.scene) else ". No cloth is selected now"
+        return {
+            "SELECTED": f"Bake {SCOPES[1][2].lower()}{why}",
+            "STALE": f"Bake {SCOPES[2][2].lower()}{later}",
+        }.get(properties.scope, cls.bl_description)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if bpy.app.background or context.window is None:

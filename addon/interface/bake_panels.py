@@ -123,8 +123,10 @@ def _draw_buttons(layout: bpy.types.UILayout, context: bpy.types.Context, whole:
         picked = column.row(align=True)
         picked.enabled = any(cloth.select_get() for cloth in roster.members(context.scene).cloths)
         picked.operator("taffeta.bake", text="Bake Selected").scope = "SELECTED"
-        column.operator("taffeta.bake", text="Bake Stale").scope = "STALE"
-        column.operator("taffeta.bake", text="Bake from Current").from_current = True
+        later = column.column(align=True)  # before anything is baked they are as Bake, or nothing
+        later.enabled = any(state is not CacheState.MISSING for _, state, _ in status.every(context.scene))
+        later.operator("taffeta.bake", text="Bake Stale").scope = "STALE"
+        later.operator("taffeta.bake", text="Bake from Current").from_current = True
 
 
 def draw_progress(layout: bpy.types.UILayout, state: BakeState) -> None:

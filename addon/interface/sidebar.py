@@ -52,6 +52,23 @@ class TAFFETA_PT_sidebar_cloths(SidebarPanel, bpy.types.Panel):
             layout.operator("taffeta.quick_cloth", icon="MOD_CLOTH")
 
 
+class TAFFETA_PT_sidebar_layers(SidebarPanel, bpy.types.Panel):
+    bl_label = "Layers"
+    bl_parent_id = "TAFFETA_PT_sidebar_cloths"
+    bl_options = {"DEFAULT_CLOSED"}  # what begins in order needs none
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return len(roster.members(context.scene).cloths) > 1
+
+    def draw(self, context: bpy.types.Context) -> None:
+        cloths = roster.members(context.scene).cloths
+        column = self.layout.column(align=True)
+        for cloth in cloths[:ROWS_SHOWN]:
+            column.prop(cloth.taffeta.cloth, "layer", text=cloth.name)
+        draw_rest(self.layout, len(cloths))
+
+
 class TAFFETA_PT_sidebar_colliders(ClothSidebarPanel, bpy.types.Panel):
     bl_label = "Colliders"
 
@@ -160,6 +177,7 @@ def _caches(scene: bpy.types.Scene, cloths: Iterable[bpy.types.Object]) -> list[
 
 CLASSES = (
     TAFFETA_PT_sidebar_cloths,
+    TAFFETA_PT_sidebar_layers,
     TAFFETA_PT_sidebar_colliders,
     TAFFETA_PT_sidebar_bake,
     TAFFETA_PT_sidebar_cache,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import bpy
 
@@ -16,12 +16,13 @@ class RecordingLayout:
     use_property_split: bool = False
     use_property_decorate: bool = True
     ui_units_x: float = 0.0
+    enabled: bool = True
 
     def row(self, align: bool = False) -> RecordingLayout:
-        return self
+        return replace(self)  # one list for all
 
     def column(self, align: bool = False, heading: str = "") -> RecordingLayout:
-        return self
+        return replace(self)
 
     def separator(self):
         pass
@@ -51,7 +52,7 @@ class RecordingLayout:
         operator = getattr(getattr(bpy.ops, category), name).get_rna_type()
         known_icon(icon)
         self.shown.append(("operator", identifier))
-        self.shown.append(("button", operator.name if text is None else text))
+        self.shown.append(("button" if self.enabled else "grey", operator.name if text is None else text))
         return OperatorProperties({prop.identifier for prop in operator.properties})
 
     def box(self):
@@ -68,8 +69,9 @@ class RecordingLayout:
     def texts(self) -> str:
         return " ".join(text for kind, text in self.shown if kind in ("label", "progress"))
 
-    def buttons(self) -> list[str]:
-        return [text for kind, text in self.shown if kind == "button"]
+    def buttons(self, kind: str = "button") -> list[str]:
+        """kind: or "grey", those that cannot be pressed."""
+        return [text for found, text in self.shown if found == kind]
 
 
 class OperatorProperties:

@@ -116,10 +116,12 @@ def drawn() -> RecordingLayout:
 
 
 def test_the_panel_greys_all_where_the_scene_has_changed_since_the_bake_and_says_so(baked):
-    assert drawn().enabled
+    assert drawn().buttons()
+    assert not drawn().buttons("grey")
     item().taffeta.cloth.density = 0.5
     assert "density is 0.5, was 0.12. Bake again" in drawn().texts()
-    assert not drawn().enabled
+    assert set(drawn().buttons()) <= {""}  # a question mark beside the message
+    assert drawn().buttons("grey")
 
 
 def test_the_panel_has_a_button_for_each(baked):

@@ -48,14 +48,36 @@ def test_every_cloth_and_every_collider_is_listed_and_can_be_selected(draw, make
 def test_bake_selected_is_grey_where_no_cloth_is_selected(draw, make_cloth, make_collider):
     cloth, leg = make_cloth("Skirt"), make_collider("Leg")
     cloth.select_set(True)
-    assert draw("bake").enabled
+    assert "Bake Selected" in draw("bake").buttons()
     cloth.select_set(False)
     leg.select_set(True)
-    assert not draw("bake").enabled
+    assert "Bake Selected" in draw("bake").buttons("grey")
     chosen = SimpleNamespace(resume=False, from_current=False, scope="SELECTED")
     assert TAFFETA_OT_bake.description(bpy.context, chosen).endswith("No cloth is selected now")
     cloth.select_set(True)
     assert TAFFETA_OT_bake.description(bpy.context, chosen).endswith("ignored if not")
+
+
+def test_what_goes_on_from_a_bake_is_grey_before_there_is_one(draw, make_cloth, monkeypatch):
+    cloth = make_cloth("Skirt")
+    cloth.select_set(True)
+    stale, later = (
+        SimpleNamespace(resume=False, from_current=current, scope=scope)
+        for current, scope in ((False, "STALE"), (True, "ALL"))
+    )
+    assert draw("bake").buttons("grey") == ["Bake Stale", "Bake from Current"]
+    assert TAFFETA_OT_bake.description(bpy.context, stale).endswith("Nothing is baked yet")
+    assert TAFFETA_OT_bake.description(bpy.context, later).endswith("Nothing is baked yet")
+    monkeypatch.setattr(status, "every", lambda scene: [(cloth, CacheState.STALE, "density is 0.2")])
+    assert draw("bake").buttons("grey") == []
+    assert "yet" not in TAFFETA_OT_bake.description(bpy.context, stale)
+
+
+def test_layers_stand_together_once_there_are_two_cloths(draw, make_cloth):
+    make_cloth("Skirt")
+    assert not sidebar.TAFFETA_PT_sidebar_layers.poll(bpy.context)
+    make_cloth("Coat")
+    assert draw("layers").shown == [("prop", "layer"), ("prop", "layer")]
 
 
 def test_a_bake_whose_cloth_was_undone_can_still_be_ended(draw, make_cloth, monkeypatch):
