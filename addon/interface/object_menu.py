@@ -50,7 +50,10 @@ class OnSelectedMeshes(Greyed):
 class TAFFETA_OT_quick_cloth(OnSelectedMeshes):
     bl_idname = "taffeta.quick_cloth"
     bl_label = "Quick Cloth"
-    bl_description = "Make the selected meshes cloth of one fabric, ready to bake with Taffeta"
+    bl_description = (
+        "Make the selected meshes cloth of one fabric, ready to bake with Taffeta, and every other mesh that is visible "
+        "a collider"
+    )
 
     fabric: EnumProperty(
         name="Fabric", description="What the cloth is made of", items=FABRIC_PRESETS[: len(FABRICS)], default="COTTON"
