@@ -196,10 +196,10 @@ def _unfinished(cloth: bpy.types.Object, state: CacheState, scene: bpy.types.Sce
     return rest or state in (CacheState.PARTIAL, CacheState.CORRUPT)
 
 
-def in_words(cloth: bpy.types.Object, state: CacheState, reason: str) -> str:
+def in_words(name: str, state: CacheState, reason: str) -> str:
     """“Sheet: density is 0.2, was 0.1”: what `of` says, with the name of the cloth, once."""
     text = reason or state.value
-    return text if text.startswith(f"{cloth.name}: ") else f"{cloth.name}: {text}"
+    return text if text.startswith(f"{name}: ") else f"{name}: {text}"
 
 
 def code(state: CacheState, reason: str) -> str:

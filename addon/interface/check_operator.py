@@ -82,9 +82,9 @@ class TAFFETA_OT_check(Ticking):
     def _tell(self, context: bpy.types.Context) -> set[str]:
         found = status.every(context.scene)
         bad = [
-            coded(status.in_words(*entry), status.code(*entry[1:]))
-            for entry in found
-            if entry[1] is not CacheState.READY
+            coded(status.in_words(cloth.name, state, reason), status.code(state, reason))
+            for cloth, state, reason in found
+            if state is not CacheState.READY
         ]
         bad += map(coded, checking.troubles(context.scene))
         for line in bad:

@@ -51,8 +51,8 @@ class TAFFETA_OT_quick_cloth(OnSelectedMeshes):
     bl_idname = "taffeta.quick_cloth"
     bl_label = "Quick Cloth"
     bl_description = (
-        "Make the selected meshes cloth of one fabric, ready to bake with Taffeta, and every other mesh that is visible "
-        "a collider"
+        "Make the selected meshes cloth of one fabric, ready to bake with Taffeta, and every other mesh that is "
+        "visible a collider"
     )
 
     fabric: EnumProperty(

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 import bpy
 
+from ...gpu_core.files.cache import CacheState
 from ..bake import session
 from ..cache import checking, crossings, status
 from ..cache.status import Held
@@ -102,13 +103,13 @@ class TAFFETA_PT_sidebar_cache(ClothSidebarPanel, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, cloths = self.layout, status.every(context.scene)
-        for cloth, state, reason in cloths[:ROWS_SHOWN]:
-            if session.baking(cloth):
-                layout.label(text=f"{cloth.name}: {BAKING.lower()}", icon="TIME")
-            else:
-                text = status.in_words(cloth, state, reason)
-                message(layout, context, text, ICONS[state], status.code(state, reason))
-        draw_rest(layout, len(cloths))
+        baking = [cloth.name for cloth, _, _ in cloths if session.baking(cloth)]
+        if baking:
+            message(layout, context, f"{', '.join(baking)}: {BAKING.lower()}", "TIME", "")
+        entries = _alike(entry for entry in cloths if entry[0].name not in baking)
+        for names, state, reason in entries[:ROWS_SHOWN]:
+            message(layout, context, status.in_words(names, state, reason), ICONS[state], status.code(state, reason))
+        draw_rest(layout, len(entries))
         caches = _caches(context.scene, (cloth for cloth, _, _ in cloths))
         if caches:
             free = min(held.free for held in caches)
@@ -167,6 +168,14 @@ def _draw_frames(layout: bpy.types.UILayout, context: bpy.types.Context, caches:
         message(layout, context, f"Frame {frame}: {'; '.join(texts)}", "ERROR")
     if len(bad) > FRAMES_SHOWN:
         layout.label(text=f"and {len(bad) - FRAMES_SHOWN} more frames")
+
+
+def _alike(entries: Iterable[tuple[bpy.types.Object, CacheState, str]]) -> list[tuple[str, CacheState, str]]:
+    """Garments of one bake have one sentence, behind all of their names."""
+    found: dict[tuple[CacheState, str], list[str]] = {}
+    for cloth, state, reason in entries:
+        found.setdefault((state, reason), []).append(cloth.name)
+    return [(", ".join(names), state, reason) for (state, reason), names in found.items()]
 
 
 def _caches(scene: bpy.types.Scene, cloths: Iterable[bpy.types.Object]) -> list[Held]:

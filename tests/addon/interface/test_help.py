@@ -60,9 +60,9 @@ def test_words_leave_room_for_the_button(addon, width):
 
 
 def test_a_path_is_broken_behind_its_slashes_and_loses_nothing(addon):
-    text = "Cannot write /home/somebody/films/shot_010/taffeta_cache: the disk is full"
+    text = "Cannot write /data/somebodys/films/shot_010/taffeta_cache: the disk is full"
     lines = [said for kind, said in drawn(text, 280).shown if kind == "label"]
-    assert lines == ["Cannot write /home/somebody/", "films/shot_010/taffeta_cache:", "the disk is full"]
+    assert lines == ["Cannot write /data/somebodys/", "films/shot_010/taffeta_cache:", "the disk is full"]
 
 
 def test_what_is_no_trouble_has_no_button(addon):
