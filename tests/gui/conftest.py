@@ -64,15 +64,15 @@ def installed(debian: Path, installable: Path, tmp_path_factory: pytest.TempPath
     return install(debian, installable, tmp_path_factory.mktemp("installed"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def window(debian: Path, installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Window]:
-    """Blender, with the zip installed in it."""
+    """Blender, with the zip installed in it. Not for longer than needed: `start.sh` puts it before all others."""
     window = Window(debian, installed, tmp_path_factory.mktemp("shared"))
     yield window
     window.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def sample(window: Window) -> Path:
     """The sample drape, saved by this Blender."""
     return save_sample(window)
@@ -99,7 +99,7 @@ def baked(window: Window, watched: Watched, pictures: Path, request: pytest.Fixt
     yield from _open(window, request, pictures, lambda folder: shutil.copytree(source, folder, dirs_exist_ok=True))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def watched(window: Window, sample: Path, pictures: Path) -> Watched:
     """A bake from its click to its end, looked at all the way, and saved."""
     folder = window.shared / "watched"
