@@ -15,7 +15,7 @@ MAKEFLAGS += --no-print-directory
 help:
 	@echo "make demo       bake, check and render the drape on a sphere into build/demo"
 	@echo "make test-quick  lint and unit tests, in Blender 4.5: two minutes"
-	@echo "make test       the tests, in Blender 4.2, 4.5, 5.0 and 5.1 and in the windows of 4.3 and 5.2: 26 minutes on two cores"
+	@echo "make test       the tests, in Blender 4.2, 4.5, 5.0 and 5.1 and in the window of 5.2: 26 minutes on two cores"
 	@echo "make test-nightly  all tests in all of them, and the suites of benchmarks at their full sizes: hours"
 	@echo "make scenes     bake all samples small, judge every frame twice, render a still of each into build/scenes: an hour"
 	@echo "make test-gui   the add-on in the windows of Blender 4.3 and 5.2: as root, on Debian, with debootstrap"

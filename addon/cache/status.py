@@ -180,6 +180,11 @@ def every(scene: bpy.types.Scene) -> list[tuple[bpy.types.Object, CacheState, st
     return [(cloth, *_worth(cloth, scene, present, reasons)) for cloth in present.cloths]
 
 
+def begun(scene: bpy.types.Scene) -> bool:
+    """Is anything baked, of any cloth and to whatever worth?"""
+    return any(state is not CacheState.MISSING for _, state, _ in every(scene))
+
+
 def left(scene: bpy.types.Scene) -> bpy.types.Object | None:
     """A cloth whose bake can go on: of several the first that has no other of them as a collider."""
     unfinished = [cloth for cloth, state, _ in every(scene) if _unfinished(cloth, state, scene)]

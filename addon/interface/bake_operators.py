@@ -70,8 +70,7 @@ class TAFFETA_OT_bake(Ticking):
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         if properties.resume:
             return RESUME
-        begun = any(state is not CacheState.MISSING for _, state, _ in status.every(context.scene))
-        later = "" if begun else ". Nothing is baked yet"  # so the panel has the button grey
+        later = "" if status.begun(context.scene) else ". Nothing is baked yet"  # so the panel has the button grey
         if properties.from_current:
             return f"{FROM_CURRENT}{later}"
         why = "" if _selected(context.scene) else ". No cloth is selected now"

@@ -124,7 +124,7 @@ def _draw_buttons(layout: bpy.types.UILayout, context: bpy.types.Context, whole:
         picked.enabled = any(cloth.select_get() for cloth in roster.members(context.scene).cloths)
         picked.operator("taffeta.bake", text="Bake Selected").scope = "SELECTED"
         later = column.column(align=True)  # before anything is baked they are as Bake, or nothing
-        later.enabled = any(state is not CacheState.MISSING for _, state, _ in status.every(context.scene))
+        later.enabled = status.begun(context.scene)
         later.operator("taffeta.bake", text="Bake Stale").scope = "STALE"
         later.operator("taffeta.bake", text="Bake from Current").from_current = True
 

@@ -105,7 +105,7 @@ class TAFFETA_PT_sidebar_cache(ClothSidebarPanel, bpy.types.Panel):
         layout, cloths = self.layout, status.every(context.scene)
         baking = [cloth.name for cloth, _, _ in cloths if session.baking(cloth)]
         if baking:
-            message(layout, context, f"{', '.join(baking)}: {BAKING.lower()}", "TIME", "")
+            message(layout, context, f"{_named(baking)}: {BAKING.lower()}", "TIME", "")
         entries = _alike(entry for entry in cloths if entry[0].name not in baking)
         for names, state, reason in entries[:ROWS_SHOWN]:
             message(layout, context, status.in_words(names, state, reason), ICONS[state], status.code(state, reason))
@@ -175,7 +175,13 @@ def _alike(entries: Iterable[tuple[bpy.types.Object, CacheState, str]]) -> list[
     found: dict[tuple[CacheState, str], list[str]] = {}
     for cloth, state, reason in entries:
         found.setdefault((state, reason), []).append(cloth.name)
-    return [(", ".join(names), state, reason) for (state, reason), names in found.items()]
+    return [(_named(names), state, reason) for (state, reason), names in found.items()]
+
+
+def _named(names: list[str]) -> str:
+    """As many of them as there is room for."""
+    more = len(names) - ROWS_SHOWN
+    return ", ".join(names[:ROWS_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _caches(scene: bpy.types.Scene, cloths: Iterable[bpy.types.Object]) -> list[Held]:

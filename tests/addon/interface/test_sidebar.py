@@ -102,6 +102,7 @@ def test_more_cloths_than_fit_are_counted(draw, make_cloth):
     layout = draw("cloths")
     assert layout.buttons().count("Patch 1") == 1
     assert "and 3 more" in layout.texts()
+    assert "and 3 more: Not baked" in draw("cache").texts()
 
 
 def test_the_size_of_a_bake_that_two_cloths_share_counts_once(draw, make_cloth, monkeypatch):
