@@ -188,7 +188,7 @@ def test_what_begins_first_counts_and_then_what_is_longest():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "Baked 48 frames", "Reading the scene", "12 / 48 frames", "48 frames", "Live, 7.4 fps", "Not baked"]
+    "text", ["", "Baked 48 frames", "Reading the scene", "12 / 48 frames", "48 frames", "Live, 7.4 fps", "Unbaked"]
 )
 def test_what_is_no_trouble_has_no_code(text):
     assert code_of(text) == ""

@@ -67,7 +67,7 @@ class Held:
     differs: Stale = ALIKE  #: from the scene as it was when that was looked at (`checking`)
 
 
-MISSING = Held(CacheState.MISSING, "Not baked")
+MISSING = Held(CacheState.MISSING, "Unbaked")  #: as short as the other words, whose column is narrow
 
 
 @dataclass

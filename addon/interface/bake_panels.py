@@ -26,7 +26,6 @@ ICONS = {
     CacheState.MISSING: "REMOVE",
     CacheState.HIDDEN: "HIDE_ON",
 }
-UNBAKED = "Unbaked"  #: as short as the others, whose column is narrow
 BAKING = "Being baked"
 FRAMES_SHOWN = 8
 
@@ -162,7 +161,7 @@ def statistics_lines(state: BakeState) -> list[str]:
 
 def word(state: CacheState) -> str:
     """An artist who has just made a cloth misses nothing yet."""
-    return UNBAKED if state is CacheState.MISSING else state.value.capitalize()
+    return status.MISSING.reason if state is CacheState.MISSING else state.value.capitalize()
 
 
 def draw_cache(layout: bpy.types.UILayout, context: bpy.types.Context, cloth: bpy.types.Object) -> None:

@@ -28,14 +28,18 @@ import sys
 import threading
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
 
+from ..files.cache_writer import mark_cancelled
+from ..files.disk import DiskError
+from ..files.errors import CacheError
 from ..files.lock import CANCEL
 from ..scene.settings import BackendName
 from ..simulator import SolverError
 from .bake import bake
-from .events import BakeEvent, Cancelled, Failed, to_json
+from .events import BakeEvent, Cancelled, Failed, Frame, Prerolled, to_json
 from .failure import KINDS, kind_of
 from .log import BakeLog
 from .priority import give_way
@@ -87,13 +91,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         give_way()
     messages = Messages()
     log = BakeLog(options.job, options.cache, goes_on=options.resume or bool(options.keep))
+    under_way = threading.Event()
 
     def send(event: BakeEvent) -> None:
+        if isinstance(event, Frame | Prerolled):
+            under_way.set()
         log.write(event)
         messages.send(to_json(event))
 
     def give_up() -> None:
         """In the midst of a step. Every frame is whole on disk before it counts, so nothing is lost but that step."""
+        if under_way.is_set():  # before, what lies there may be another bake's
+            with suppress(CacheError, DiskError):  # then it says that it was broken off, which is as good
+                mark_cancelled(options.cache)
         send(Cancelled())
         os._exit(CANCELLED)
 

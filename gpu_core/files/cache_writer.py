@@ -16,7 +16,7 @@ from ..scene.arrays import Array
 from ..scene.scene import Cloth, Scene
 from . import folder as own_folder
 from . import json_lines, point_cache
-from .cache import Contents, packed
+from .cache import Contents, packed, read_contents
 from .disk import disk_errors, write_whole
 from .errors import CacheError
 from .folder import CERTIFICATES, CONTENTS, REPORTS, frames_path
@@ -84,7 +84,19 @@ class CacheWriter:
     def mark(self, state: str) -> None:
         """Write cache.json with this state (one of STATES). Raises DiskError."""
         self.contents = replace(self.contents, state=state)
-        write_whole(self.folder / CONTENTS, lambda file: file.write(packed(self.contents)))
+        _write(self.folder, self.contents)
+
+
+def mark_cancelled(folder: Path) -> None:
+    """What the writer of a bake would say, which is in the midst of a step and will not come to it. Raises CacheError,
+    DiskError."""
+    contents = read_contents(folder)
+    if contents.state == "running":
+        _write(folder, replace(contents, state="cancelled"))
+
+
+def _write(folder: Path, contents: Contents) -> None:
+    write_whole(folder / CONTENTS, lambda file: file.write(packed(contents)))
 
 
 def to_object(cloth: Cloth, world: Array, frame_index: int) -> npt.NDArray[np.float32]:

@@ -102,7 +102,7 @@ def test_more_cloths_than_fit_are_counted(draw, make_cloth):
     layout = draw("cloths")
     assert layout.buttons().count("Patch 1") == 1
     assert "and 3 more" in layout.texts()
-    assert "and 3 more: Not baked" in draw("cache").texts()
+    assert "and 3 more: Unbaked" in draw("cache").texts()
 
 
 def test_the_size_of_a_bake_that_two_cloths_share_counts_once(draw, make_cloth, monkeypatch):
@@ -142,7 +142,7 @@ def test_a_cloth_in_the_running_bake_is_shown_so_and_no_other(draw, make_cloth, 
     bake = SimpleNamespace(bakes=lambda cloth: cloth.session_uid == skirt)
     monkeypatch.setattr(session, "current", bake)
     assert draw("cloths").texts() == "Baking Unbaked"
-    assert draw("cache").texts() == "Skirt: being baked Cape: Not baked"
+    assert draw("cache").texts() == "Skirt: being baked Cape: Unbaked"
 
 
 def test_the_checks_show_what_is_not_clean(draw, make_cloth, make_collider, monkeypatch):
