@@ -18,8 +18,9 @@ import numpy as np
 from ..gpu_core.backend import select
 from ..gpu_core.backend.cpu import cores
 from ..gpu_core.check.scene_check import check_frame
+from ..gpu_core.report import FrameReport
 from ..gpu_core.scene.settings import SolverPreset
-from ..gpu_core.simulator import FrameReport, Simulator
+from ..gpu_core.simulator import Simulator
 from ..gpu_core.solvers.ndb import Ndb
 from . import marked
 from .speed.scenes import built

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from .elasticity.assembly import vectors
 from .engulfed import Engulfed
 from .messages import Told
 from .relief import Patience, relieved
+from .report import FrameReport
 from .scene.arrays import Array
 from .scene.garments import garments
 from .scene.meetings import Meetings
@@ -49,33 +49,6 @@ class InterruptionError(RuntimeError):
 
 def _never() -> bool:
     return False
-
-
-@dataclass
-class FrameReport:
-    """What happened between two frames."""
-
-    frame: int
-    steps: int = 0
-    iterations: int = 0  #: linear solves of all steps
-    detections: int = 0  #: broad phases
-    contacts: int = 0  #: active pairs at the end
-    unfinished_steps: int = 0  #: steps that ran out of iterations
-    given_up_steps: int = 0  #: of them, those that the budget of the frame ended
-    halved_steps: int = 0  #: steps taken in two halves: for a collider to arrive, a limit to hold, energy not to rise
-    late_steps: int = 0  #: steps at whose end a collider or hard pin had not reached its pose
-    strained_steps: int = 0  #: steps that end with cloth stretched beyond its strain limit
-    heated_steps: int = 0  #: steps that give cloth which nothing holds more energy than it had
-    tangled: int = 0  #: pairs that are left alone because they intersect since the start
-    largest_stretch: float = 1.0  #: longest edge relative to its rest length
-    smallest_gap: float = 0.0  #: of any pair, m; the reach of contact where nothing is nearer
-    rms_speed: float = 0.0  #: m/s
-    seconds: float = 0.0
-    #: colliders and pins that had no room to arrive, and objects that cross since
-    released: list[str] = field(default_factory=list)
-    untangled: list[str] = field(default_factory=list)  #: objects that crossed for long, and were brought apart
-    begun: list[str] = field(default_factory=list)  #: objects that crossed when they began to collide
-    faults: list[str] = field(default_factory=list)  #: objects that cross although no release explains it, and where
 
 
 class Simulator:
@@ -215,7 +188,7 @@ class Simulator:
         except TooManyPairsError as error:
             raise SolverError(f"Scene: {error}") from error
         report.iterations += done.iterations if done else 0
-        if done is None or (halvable and _halves_may_help(done, report, halvings) and not self._closed_in(done, frame)):
+        if done is None or (halvable and report.halves_may_help(done, halvings) and not self._closed_in(done, frame)):
             report.halved_steps += 1
             half = 0.5 ** (halvings + 1) / self.scene.settings.steps_per_frame
             self._advance(report, frame - half, halvings + 1)
@@ -252,7 +225,7 @@ class Simulator:
         if self.crossings.count or len(engulfed.drawn):
             faults = self.crossings.renew(self._state.x, engulfed.vertices)[1]
             if report is not None:
-                self._say_released(report, sorted(self.crossings.crossed - before))
+                report.say(report.released, sorted(self.crossings.crossed - before))
             x = np.asarray(self.backend.host(self._state.x)[:, :3], np.float64)
             if self.scene.settings.start == "resolve" and self.solver.can_halve:
                 crossings, thickness = self.crossings, self.space.moment(self.frame).thickness
@@ -301,7 +274,7 @@ class Simulator:
     def _part(self, frame: float, report: FrameReport) -> None:
         """What begins to collide in the step to this frame, and crosses now, is left alone until it has separated."""
         begun, faults = self.crossings.part(self._meetings.apart(frame), self._state.x)
-        report.begun += [text for text in begun if text not in report.begun]
+        report.say(report.begun, begun)
         report.faults += faults
 
     def _hold(self, frame: float) -> None:
@@ -363,21 +336,13 @@ class Simulator:
 
     def _count(self, report: FrameReport, done: StepReport) -> None:
         """Add a step that was taken to its frame; release what is in the way of what is late."""
-        report.steps += 1
+        report.add(done)
         self._done = done
-        report.unfinished_steps += not done.converged
-        report.given_up_steps += done.given_up
-        report.strained_steps += done.strained
-        report.heated_steps += done.heated
         if not done.arrived:
-            report.late_steps += 1
             late = np.union1d(self.backend.host(done.late), self._engulfed.vertices)
             released, faults = self.crossings.release(self._state.x, late)
-            self._say_released(report, released)
+            report.say(report.released, released)
             report.faults += faults
-
-    def _say_released(self, report: FrameReport, names: list[str]) -> None:
-        report.released += [text for text in names if text not in report.released]
 
     def _solver_of(self, halvings: int) -> Solver:
         """The solver for steps of h / 2^halvings."""
@@ -433,18 +398,3 @@ class Simulator:
         report.smallest_gap = self.solver.proximity.smallest_gap(self._state.x)
         velocity = self.backend.host(self._state.velocity)[:, :3].astype(np.float64)
         report.rms_speed = float(np.sqrt((velocity**2).sum(axis=1).mean()))
-
-
-def _halves_may_help(done: StepReport, report: FrameReport, halvings: int) -> bool:
-    """Whether to take a step that was `done` in two halves: a collider is late, or cloth is too long or too fast.
-
-    Not in a frame in which that has not helped before: there is no room. But what is late gets its halves even where
-    only strain or energy was left: if it stays late, what is in its way is released.
-    """
-    if report.late_steps or done.given_up:
-        return False
-    if not done.arrived:
-        return True
-    if report.strained_steps or report.heated_steps:
-        return False
-    return done.heated or (done.strained and not halvings and not done.stalled)

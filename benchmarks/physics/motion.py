@@ -11,8 +11,9 @@ import numpy.typing as npt
 
 from ...gpu_core.backend import select
 from ...gpu_core.elasticity.assembly import assemble
+from ...gpu_core.report import FrameReport
 from ...gpu_core.scene.scene import Cloth, Collider, Scene, Settings
-from ...gpu_core.simulator import FrameReport, Simulator
+from ...gpu_core.simulator import Simulator
 from .result import Solve
 
 GRAVITY = 9.81  #: m/s²

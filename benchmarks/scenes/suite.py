@@ -10,8 +10,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ...gpu_core.backend import Backend
+from ...gpu_core.report import FrameReport
 from ...gpu_core.scene.scene import SceneError
-from ...gpu_core.simulator import FrameReport, Simulator, SolverError
+from ...gpu_core.simulator import Simulator, SolverError
 from ..speed import table1
 from ..speed.paper import PROCESSOR, TABLE
 from .judge import Judge

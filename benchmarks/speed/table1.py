@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ...gpu_core.backend import Backend
+from ...gpu_core.report import FrameReport
 from ...gpu_core.scene.scene import Scene
-from ...gpu_core.simulator import FrameReport, Simulator
+from ...gpu_core.simulator import Simulator
 from .clock import NAMES, Clock, watched
 from .paper import PROCESSOR
 from .scenes import SCENES

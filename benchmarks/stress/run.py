@@ -11,10 +11,11 @@ import numpy as np
 
 from ...gpu_core.backend import select
 from ...gpu_core.check.scene_check import Finding
+from ...gpu_core.report import FrameReport
 from ...gpu_core.scene.arrays import Array
 from ...gpu_core.scene.scene import Scene
 from ...gpu_core.scene.settings import SolverPreset
-from ...gpu_core.simulator import FrameReport, Simulator, SolverError
+from ...gpu_core.simulator import Simulator, SolverError
 from ...gpu_core.solvers.parameters import NdbParameters
 from .check import Verdict, verdict
 from .stress import Stress, limited, rubbing

@@ -28,7 +28,8 @@ from .preroll import State, first_frame
 from .process import BakeProcess
 
 if TYPE_CHECKING:
-    from ..simulator import FrameReport, Simulator
+    from ..report import FrameReport
+    from ..simulator import Simulator
     from .frame_checker import FrameChecker
 
 SILENCE = 5.0  #: s of a frame after which is said where it is

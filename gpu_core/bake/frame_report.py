@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .memory import peak_memory
 
 if TYPE_CHECKING:
-    from ..simulator import FrameReport
+    from ..report import FrameReport
 
 
 def report_values(report: FrameReport) -> dict[str, Any]:

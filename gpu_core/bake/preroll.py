@@ -16,7 +16,8 @@ from .events import BakeEvent, Prerolled, Warn
 from .frame_report import warnings, with_memory
 
 if TYPE_CHECKING:
-    from ..simulator import FrameReport, Simulator
+    from ..report import FrameReport
+    from ..simulator import Simulator
 
 SUMMED = {"seconds": float, "steps": int, "unfinished_steps": int, "strained_steps": int, "late_steps": int}
 SUMS = "preroll_sums"  #: beside the simulator's own state, in the order of SUMMED

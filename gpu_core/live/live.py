@@ -44,13 +44,14 @@ from ..files import job
 from ..files.cache_writer import to_object
 from ..files.disk import disk_errors
 from ..files.point_cache import PointCacheHeader
+from ..report import FrameReport
 from ..scene import keyed
 from ..scene.air import Field
 from ..scene.arrays import Array, IntArray
 from ..scene.mesh import edge_lengths, unique_edges
 from ..scene.scene import Cloth, Collider, Scene, SceneError
 from ..scene.settings import StartPolicy
-from ..simulator import FrameReport, Simulator
+from ..simulator import Simulator
 from ..solvers.parameters import NEVER, NdbParameters
 from .events import Advanced, Ready, to_json
 from .process import JOB, MOVED, shape_path
