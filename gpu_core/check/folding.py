@@ -17,6 +17,7 @@ LOOKS = 8  #: frames of a range that are looked at
 NEAR = 0.15  #: m from cloth at the start, that what crosses is of interest
 MARKS = 5  #: vertices from which distances are measured
 RIGID = 1.0e-3  #: share of a body's size by which they may change where it does not fold
+COLLAPSED = 1.0e-5  #: share of a body's size below which edges are points: a limb that a rig hides by a scale of 0
 
 
 def folding(scene: Scene) -> Iterator[str]:
@@ -26,7 +27,8 @@ def folding(scene: Scene) -> Iterator[str]:
         if not body.animated or _is_rigid(body):
             continue
         close = near.query(np.asarray(body.positions[0], np.float64), distance_upper_bound=NEAR)[0] <= NEAR
-        found = [(frame, *_crossings(scene, body, frame, close)) for frame in _frames(scene)]
+        point = COLLAPSED * float(np.ptp(body.positions[_some(len(body.positions))], axis=1).max())
+        found = [(frame, *_crossings(scene, body, frame, close, point)) for frame in _frames(scene)]
         crossing = [(frame, count, place) for frame, count, place in found if count]
         if not crossing:
             continue
@@ -60,13 +62,16 @@ def _some(count: int) -> npt.NDArray[np.int64]:
 
 
 def _crossings(
-    scene: Scene, body: Collider, frame: int, close: npt.NDArray[np.bool_]
+    scene: Scene, body: Collider, frame: int, close: npt.NDArray[np.bool_], point: float
 ) -> tuple[int, tuple[float, float, float]]:
-    """How many of its edges pass through it at a frame where cloth is close, (M,), and the middle of those, m."""
+    """How many of its edges pass through it at a frame where cloth is close, (M,), and the middle of those, m. What is
+    smaller than a point, m, passes through nothing: all edges of a collapsed part would meet all its triangles."""
     settings = scene.settings
     points: Array = np.asarray(body.positions[(frame - settings.begins) * settings.samples_per_frame], np.float64)
-    edges = unique_edges(body.stopping)
-    pairs = intersections(points, body.stopping, edges)
+    edges, triangles = unique_edges(body.stopping), body.stopping
+    edges = edges[np.linalg.norm(np.diff(points[edges], axis=1)[:, 0], axis=1) > point]
+    triangles = triangles[np.ptp(points[triangles], axis=1).max(axis=1) > point]
+    pairs = intersections(points, triangles, edges)
     crossing = edges[pairs[:, 0]]
     crossing = np.unique(crossing[close[crossing].any(axis=1)], axis=0)
     if not len(crossing):

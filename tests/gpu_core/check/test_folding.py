@@ -55,6 +55,29 @@ def test_nothing_is_said_of_others(body):
     assert list(folding(scene_with(body))) == []
 
 
+def collapsed(share: float) -> Collider:
+    """A finely meshed sheet that bends, but for a share of its vertices that are a point in the middle frames: 5000
+    triangles there have twelve million pairs."""
+    side = np.linspace(-0.1, 0.1, 51)
+    points = np.stack([*(axis.ravel() for axis in np.meshgrid(side, side)), np.zeros(51 * 51)], axis=1) - [
+        1.0,
+        0.0,
+        0.1,
+    ]
+    frames = np.repeat(points[None], FRAMES, axis=0)
+    frames[:, :, 2] += np.linspace(0.0, 0.05, FRAMES)[:, None] * np.abs(points[:, 0] + 1.0) / 0.1
+    frames[1:4, : round(share * len(points))] = [-1.0, 0.0, -0.1]
+    corner = (np.arange(50)[:, None] * 51 + np.arange(50)).ravel()
+    triangles = np.concatenate([corner[:, None] + [0, 1, 52], corner[:, None] + [0, 52, 51]]).astype(np.int32)
+    return Collider("Rig", triangles, frames.astype(np.float32))
+
+
+@pytest.mark.parametrize("share", [1.0, 0.9])
+def test_what_a_rig_hides_by_a_scale_of_zero_passes_through_nothing_and_holds_nothing_up(share):
+    """It had not ended after ten minutes."""
+    assert list(folding(scene_with(collapsed(share)))) == []
+
+
 def test_a_bake_says_so_once_before_its_first_frame(tmp_path):
     folder, events = tmp_path / "cache", []
     asked = handover.incoming(folder)
