@@ -194,8 +194,8 @@ class Simulator:
             self._advance(report, frame - half, halvings + 1)
             self._advance(report, frame, halvings + 1)
             return
-        self._state = state
-        self._count(report, done)
+        before, self._state = self._state.x, state
+        self._count(report, done, before)
 
     def _allowed(self, report: FrameReport) -> int | None:
         """Linear solves for the next step of a frame: an even share of what is left of its budget. What crosses is
@@ -334,13 +334,13 @@ class Simulator:
             self.backend.array(vectors(np.concatenate([places, x[count:]]))), self.backend.array(vectors(speeds))
         )
 
-    def _count(self, report: FrameReport, done: StepReport) -> None:
-        """Add a step that was taken to its frame; release what is in the way of what is late."""
+    def _count(self, report: FrameReport, done: StepReport, before: Any) -> None:
+        """Add a step that was taken to its frame, from `before` (V, 4); release what is in the way of what is late."""
         report.add(done)
         self._done = done
         if not done.arrived:
             late = np.union1d(self.backend.host(done.late), self._engulfed.vertices)
-            released, faults = self.crossings.release(self._state.x, late)
+            released, faults = self.crossings.release(before, self._state.x, late)
             report.say(report.released, released)
             report.faults += faults
 

@@ -7,7 +7,7 @@ shares no code with the solver, says whether the frame on disk intersects.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,7 @@ class Certificate:
             texts.append(f"{self.drawn} intersections as Blender draws it")
         texts += [f"fault: {fault}" for fault in self.faults]
         if self.released:
-            texts.append(f"no room between {', '.join(self.released)}")
+            texts.append(f"no room between {who_met(self.released)}")
         if self.begun:
             texts.append(f"crossing when they began to collide: {', '.join(self.begun)}")
         if self.untangled:
@@ -119,6 +119,17 @@ def preroll_text(sums: Mapping[str, Any]) -> str:
         return ""
     unfinished = f", {sums['unfinished_steps']} of {sums['steps']} steps unfinished" if sums["unfinished_steps"] else ""
     return f"after a pre-roll of {sums['frames']} frames, {sums['seconds']:.2f} s{unfinished}"
+
+
+def who_met(released: Sequence[str]) -> str:
+    """“Sleeve and Arm, between Sleeve and itself”: what a report has `released`. An object that is in a pair is not
+    named besides."""
+
+    def paired(name: str) -> bool:
+        return any(pair.startswith(f"{name} and ") or pair.endswith(f" and {name}") for pair in released)
+
+    texts = [text if " and " in text else f"{text} and what is near" for text in released if not paired(text)]
+    return ", between ".join(texts)
 
 
 def summary(certificates: Iterable[Certificate]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from .certificate import who_met
 from .memory import peak_memory
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ def with_memory(report: FrameReport) -> dict[str, Any]:
 def warnings(report: FrameReport) -> Iterator[str]:
     """What of it the user should know, in words."""
     if report.released:
-        text = f"Frame {report.frame}: no room was left between {', '.join(report.released)}"
-        yield f"{text}. There the cloth may be crossed until they part"
+        text = f"Frame {report.frame}: no room was left between {who_met(report.released)}"
+        yield f"{text}. There the cloth may be crossed until they part, or is on their other side now"
     if report.begun:
         text = f"Frame {report.frame}: {', '.join(report.begun)} crossed when they began to collide"
         yield f"{text}. These pairs are left alone until they separate"

@@ -12,8 +12,9 @@ from ..backend import Backend
 from ..scene.arrays import IntArray
 from ..scene.meetings import Table, let_through
 from .pairs import Proximity
+from .passages import passages
 from .patches import Surface
-from .tangles import Meeting, Tangles, meetings, tangles, unexplained
+from .tangles import Meeting, Tangles, meetings, pair_of, tangles, unexplained
 
 
 class Crossings:
@@ -97,11 +98,29 @@ class Crossings:
         crossed = meetings(new, self.names, here + self.centre)
         return [f"{meeting.pair}, in {meeting.where}" for meeting in crossed]
 
-    def release(self, x: Any, late: npt.NDArray[np.integer]) -> tuple[list[str], list[str]]:
-        """Colliders or pins (vertices `late`) had no room to arrive: leave alone what they now cross.
+    def release(self, before: Any, x: Any, late: npt.NDArray[np.integer]) -> tuple[list[str], list[str]]:
+        """Colliders or pins (vertices `late`) had no room to arrive on their way from `before` to x (V, 4): leave alone
+        what they now cross.
 
-        Returns what was released, the objects that are late and those that now cross, and the faults.
+        Returns what was released, the objects that are late, those that now cross and those that are through already,
+        and the faults.
         """
         crossed, faults = self.renew(x, late)
-        objects = [self.names[k] for k in np.unique(self.surface.object[late])]
-        return [*objects, *(meeting.pair for meeting in crossed)], faults
+        objects = np.unique(self.surface.object[late])
+        pairs = [meeting.pair for meeting in crossed]
+        through = [pair for pair in self._through(before, x, late) if pair not in pairs]
+        return [*(self.names[k] for k in objects), *pairs, *through], faults
+
+    def _through(self, before: Any, x: Any, late: npt.NDArray[np.integer]) -> list[str]:
+        """Whom those of the late objects went through entirely that cross nothing now."""
+        carried = np.zeros(self.surface.vertices, bool)
+        carried[late] = ~np.isin(self.surface.object[late], self.found.objects)
+        if not carried.any():
+            return []
+        here, there = (self.backend.host(places)[:, :3].astype(np.float64) for places in (before, x))
+        vertex, triangle = passages(here, there, self.surface, carried)
+        known = ~let_through(self.party, self.apart, vertex[:, None], triangle)
+        objects = np.sort(self.surface.object[np.column_stack([vertex, triangle[:, 0]])[known]], axis=1)
+        collides = (objects[:, 0] != objects[:, 1]) | self.self_collision[objects[:, 0]]
+        pairs = np.unique(objects[collides], axis=0).tolist()
+        return [pair_of(self.names[a], "itself" if a == b else self.names[b]) for a, b in pairs]

@@ -74,7 +74,11 @@ class Meeting(NamedTuple):
 
     @property
     def pair(self) -> str:
-        return f"{self.first} and {self.second}"
+        return pair_of(self.first, self.second)
+
+
+def pair_of(first: str, second: str) -> str:
+    return f"{first} and {second}"
 
 
 def meetings(found: Tangles, names: list[str], positions: npt.NDArray[np.floating]) -> list[Meeting]:

@@ -48,10 +48,10 @@ def slip_with_the_release(simulator, part):
     """In the step whose release leaves alone all that crosses then."""
     release = simulator.crossings.release
 
-    def slipping(x, late):
+    def slipping(before, x, late):
         carry_through(simulator, part)
         simulator.crossings.release = release
-        return release(x, late)
+        return release(before, x, late)
 
     simulator.crossings.release = slipping
 
