@@ -248,7 +248,7 @@ class Simulator:
         x[moved, :3], velocity[moved] = self.space.local(new)[moved], 0.0
         there = self.backend.array(x)
         crossings.renew(there)
-        if crossings.count or not len(moved) or self._longest(x) > max(LONGEST, self._longest(self._cloth())):
+        if crossings.count or not len(moved) or self._longest(x) > max(LONGEST, self.longest()):
             proximity.freed, crossings.crossed = freed, crossed
             return []
         like = self.solver.initial_state(there, self.backend.array(velocity))
@@ -384,6 +384,10 @@ class Simulator:
     def _cloth(self) -> npt.NDArray[np.floating]:
         """(N, 3) of the cloths, relative to the scene's centre, m."""
         return np.asarray(self.backend.host(self._state.x)[: self.space.cloth_vertices, :3])
+
+    def longest(self) -> float:
+        """The longest edge at `frame`, over its length at rest."""
+        return self._longest(self._cloth())
 
     def _longest(self, x: npt.NDArray[np.floating]) -> float:
         """The longest edge over its length at rest. x: (V or N, 3 or 4) m."""

@@ -105,8 +105,9 @@ def words(event: BakeEvent) -> str:
 
 def statistics(report: Mapping[str, Any]) -> str:
     """The numbers of a frame's report, those that are there."""
+    stretch = f"largest stretch {report['largest_stretch']:.3f}" if "largest_stretch" in report else ""
     if "iterations" not in report:
-        return "start state"
+        return ", ".join(filter(None, ("start state", stretch)))
     gap, memory = report["smallest_gap"], report.get("memory")
     texts = [
         f"{report['seconds']:.2f} s",
@@ -114,7 +115,7 @@ def statistics(report: Mapping[str, Any]) -> str:
         f"{report['iterations']} iterations",
         f"{report['contacts']} contacts",
         "nothing near" if gap is None else f"smallest gap {gap * 1000:.3g} mm",
-        f"largest stretch {report['largest_stretch']:.3f}",
+        stretch,
     ]
     if report["unfinished_steps"]:
         texts.append(f"{report['unfinished_steps']} steps unfinished")

@@ -43,7 +43,7 @@ def first_frame(
     """
     settings, crossing = simulator.scene.settings, simulator.crossings.count
     if not settings.preroll:
-        return {"frame": settings.frame_start, "seconds": 0.0}
+        return {"frame": settings.frame_start, "seconds": 0.0, "largest_stretch": simulator.longest()}
     sums = np.array(state.get(SUMS, np.zeros(len(SUMMED))))
     while simulator.frame < settings.frame_start:
         report = advance()

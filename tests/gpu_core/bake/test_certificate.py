@@ -100,6 +100,15 @@ def test_a_release_is_in_the_certificate_by_name(tmp_path):
     assert any("no room between" in text for text in released[0].troubles)
 
 
+def test_the_first_frame_says_how_far_the_start_stretches_its_cloth(tmp_path):
+    """Untangling may draw edges to several times their length: it was certified as 1.000."""
+    scene = small_scene(2)
+    cloth = replace(scene.cloths[0], rest_positions=scene.cloths[0].rest_positions / 2)
+    save(replace(scene, cloths=(cloth,)), tmp_path / "job")
+    bake(tmp_path / "job", tmp_path / "cache", check=False, on_event=lambda event: None, cancelled=never)
+    assert read(tmp_path / "cache")[0].largest_stretch == pytest.approx(2.0, rel=0.05)
+
+
 def test_what_is_not_clean_is_said_most_serious_first():
     entry = Certificate(
         7,
