@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
 
-from .check.intersection import intersections, unique_edges
+from .check.folding import COLLAPSED, extended
+from .check.intersection import intersections
 from .contact.patches import Surface
 from .contact.tangles import Tangles
 from .scene.arrays import Array, IntArray
@@ -48,6 +49,8 @@ def _crossings(positions: Places, surface: Surface) -> IntArray:
     """(K, 5) ends of an edge and corners of a triangle of bodies that cross."""
     cloth = surface.cloth_vertices
     bodies = surface.triangles[surface.triangles[:, 0] >= cloth].astype(np.int64) - cloth
-    edges = unique_edges(bodies)
-    edge, triangle = intersections(positions[cloth:], bodies, edges).T
+    places = np.asarray(positions[cloth:], np.float64)
+    point = COLLAPSED * float(np.ptp(places, axis=0).max(initial=0.0))
+    edges, bodies = extended(places, bodies, point)
+    edge, triangle = intersections(places, bodies, edges).T
     return np.asarray(np.column_stack([edges[edge], bodies[triangle]]) + cloth)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import cKDTree
 
-from ..scene.arrays import Array
+from ..scene.arrays import Array, IntArray
 from ..scene.scene import Collider, Scene
 from .intersection import intersections, unique_edges
 
@@ -17,7 +17,7 @@ LOOKS = 8  #: frames of a range that are looked at
 NEAR = 0.15  #: m from cloth at the start, that what crosses is of interest
 MARKS = 5  #: vertices from which distances are measured
 RIGID = 1.0e-3  #: share of a body's size by which they may change where it does not fold
-COLLAPSED = 1.0e-5  #: share of a body's size below which edges are points: a limb that a rig hides by a scale of 0
+COLLAPSED = 1.0e-6  #: share of all that is looked at, below which an edge is a point: a rig hides limbs by a scale of 0
 
 
 def folding(scene: Scene) -> Iterator[str]:
@@ -64,13 +64,13 @@ def _some(count: int) -> npt.NDArray[np.int64]:
 def _crossings(
     scene: Scene, body: Collider, frame: int, close: npt.NDArray[np.bool_], point: float
 ) -> tuple[int, tuple[float, float, float]]:
-    """How many of its edges pass through it at a frame where cloth is close, (M,), and the middle of those, m. What is
-    smaller than a point, m, passes through nothing: all edges of a collapsed part would meet all its triangles."""
+    """How many of its edges pass through it at a frame where cloth is close, (M,), and the middle of those, m.
+
+    point: as of `extended`.
+    """
     settings = scene.settings
     points: Array = np.asarray(body.positions[(frame - settings.begins) * settings.samples_per_frame], np.float64)
-    edges, triangles = unique_edges(body.stopping), body.stopping
-    edges = edges[np.linalg.norm(np.diff(points[edges], axis=1)[:, 0], axis=1) > point]
-    triangles = triangles[np.ptp(points[triangles], axis=1).max(axis=1) > point]
+    edges, triangles = extended(points, body.stopping, point)
     pairs = intersections(points, triangles, edges)
     crossing = edges[pairs[:, 0]]
     crossing = np.unique(crossing[close[crossing].any(axis=1)], axis=0)
@@ -79,3 +79,11 @@ def _crossings(
     middles = points[crossing].mean(axis=1)
     x, y, z = middles[np.linalg.norm(middles - middles.mean(axis=0), axis=1).argmin()].tolist()
     return len(crossing), (x, y, z)
+
+
+def extended(points: Array, triangles: IntArray, point: float) -> tuple[npt.NDArray[np.int64], IntArray]:
+    """The edges (E, 2) and triangles (T, 3) that are longer than a point, m. What is collapsed passes through nothing,
+    though each of its edges meets each of its triangles."""
+    edges = unique_edges(triangles)
+    long = np.linalg.norm(points[edges[:, 1]] - points[edges[:, 0]], axis=1) > point
+    return edges[long], triangles[np.ptp(points[triangles], axis=1).max(axis=1) > point]
