@@ -22,6 +22,7 @@ from .scene.meetings import Meetings, let_through
 from .scene.nearest import Body
 from .scene.scene import Cloth, Collider, Scene
 from .scene_space import start_positions, surface_of
+from .way_out import way_out
 
 ROUNDS = 60  #: in which what still crosses goes a step
 SPARE = 0.1  #: of the thickness, that is kept besides
@@ -40,9 +41,10 @@ def freed_of_bodies(scene: Scene, began: Began | None = None) -> tuple[Scene, li
     for k, own in enumerate(places):
         depths, staying = _freed(scene, k, own, meetings, began)
         brought |= bool(depths)
+        way = _as_a_whole(scene, k, own, depths, meetings, began) if depths and not any(staying.values()) else None
         for number, item in enumerate(scene.colliders):
             if number in depths:
-                said.append(_in_words(scene.cloths[k], item, depths[number]))
+                said.append(_in_words(scene.cloths[k], item, depths[number], way))
             elif staying.get(number):
                 text = f"{scene.cloths[k].name}: {staying[number]} vertices begin inside {item.name}"
                 said.append(f"{text} and stay there: there is room")
@@ -52,11 +54,26 @@ def freed_of_bodies(scene: Scene, began: Began | None = None) -> tuple[Scene, li
     return _with(scene, places), said
 
 
-def _in_words(cloth: Cloth, item: Collider, depth: Array) -> str:
-    """depth: (K,) of what was brought out, m."""
+def _as_a_whole(
+    scene: Scene, k: int, own: Array, depths: dict[int, Array], meetings: Meetings, began: Began
+) -> Array | None:
+    """(3,) m, by which cloth k goes with all that it has where what goes alone would be drawn long. own: (N, 3) where
+    that went, changed. depths: of it, by body, m."""
+    cloth = scene.cloths[k]
+    deepest = max(float(depth.max(initial=0.0)) for depth in depths.values())
+    gap = (1.0 + SPARE) * (cloth.thickness + max(scene.colliders[number].thickness for number in depths))
+    way = way_out(scene, k, own, deepest, gap, meetings, began.bodies)
+    if way is not None:
+        own[:] = np.asarray(cloth.positions, np.float64) + way
+    return way
+
+
+def _in_words(cloth: Cloth, item: Collider, depth: Array, way: Array | None) -> str:
+    """depth: (K,) of what was brought out, m. way: (3,) m, that all of the cloth went."""
     deepest = float(f"{1e3 * depth.max():.2g}")
     where = f"inside {item.name}, up to {deepest:g} mm deep" if deepest else f"on the surface of {item.name}"
-    return f"{cloth.name}: {len(depth)} vertices begin {where}. They were brought out"
+    whole = "" if way is None else f", all of the cloth by {float(f'{1e3 * np.linalg.norm(way):.2g}'):g} mm"
+    return f"{cloth.name}: {len(depth)} vertices begin {where}. They were brought out{whole}"
 
 
 def _freed(
