@@ -258,7 +258,7 @@ class SceneSpace:
         """path: (K, n, 3) of some vertices at each sample. A parabola through three of them is an eighth of their
         second difference away from its chords; what bends at both ends of a chord is round, and no sudden stop."""
         samples = self.scene.settings.samples_per_frame
-        bend = np.linalg.norm(np.diff(path, n=2, axis=0), axis=2) / 8.0
+        bend = np.linalg.norm(_turns(path), axis=2) / 8.0
         aside = np.minimum(bend[:-1], bend[1:]).max(axis=1, initial=0.0)
         if aside.max(initial=0.0) > self.edge:
             frame = self.scene.settings.begins + (1 + int(np.argmax(aside > self.edge))) // samples
@@ -267,6 +267,15 @@ class SceneSpace:
                 f"{name}: its path is round, and straight ways leave it by up to {aside.max():.2g} m, first after "
                 f"frame {frame}. Set Samples per Frame to {min(enough, MOST_SAMPLES)}"
             )
+
+
+def _turns(path: Array) -> Array:
+    """(K - 2, n, 3) the second differences of paths (K, n, 3) across them. What is along a path is another speed on
+    the same line, which straight ways do not leave. Back at the same place there is no along: that counts whole."""
+    change, chord = np.diff(path, n=2, axis=0), path[2:] - path[:-2]
+    along = (change * chord).sum(axis=2, keepdims=True)
+    square = (chord * chord).sum(axis=2, keepdims=True)
+    return np.asarray(change - chord * np.divide(along, square, out=np.zeros_like(along), where=square > 0.0))
 
 
 def centre(scene: Scene) -> Array:

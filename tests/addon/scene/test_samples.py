@@ -112,6 +112,27 @@ def test_the_simulator_tells_what_leaves_its_round_path_and_how_many_samples_men
     assert not [text for text in SceneSpace(gather(bpy.context)).warnings if text.startswith("Fan")]
 
 
+def test_a_straight_way_is_not_called_round_however_its_speed_changes(scene, make_cloth, make_collider):
+    """Blender's own easing, there and back."""
+    make_cloth(divisions=40)
+    floor = make_collider()
+    for frame, place in ((1, (0, 0, -1)), (13, (8, 3, 1)), (20, (0, 0, -1))):
+        floor.location = place
+        floor.keyframe_insert("location", frame=frame)
+    scene.frame_end = 20
+    space = SceneSpace(gather(bpy.context))
+    assert 8 * space.edge < np.abs(np.diff(gather(bpy.context).colliders[0].positions, n=2, axis=0)).max()
+    assert not [text for text in space.warnings if "round" in text]
+
+
+def test_a_round_way_is_told_though_its_speed_changes(scene, make_cloth, fan):
+    make_cloth(divisions=40)
+    for curve in fcurves(fan):
+        for point in curve.keyframe_points:
+            point.interpolation = "BEZIER"
+    assert [text for text in SceneSpace(gather(bpy.context)).warnings if text.startswith("Fan: its path is round")]
+
+
 def test_cloth_before_a_fan_bakes_clean_and_stays_out_of_its_way(saved_scene, fan):
     """A sheet falls on a fan; the file is baked, and the cache goes stale with another number of samples."""
     saved_scene.frame_end = 9
