@@ -7,7 +7,7 @@ Module state on purpose: properties of a scene are saved with the file and would
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,21 +15,17 @@ from typing import Any
 
 import bpy
 
-from ...gpu_core.bake import extension
 from ...gpu_core.bake.events import Cancelled, Checked, Done, Failed, Frame, to_json
 from ...gpu_core.bake.failure import failed
 from ...gpu_core.bake.process import BakeProcess
-from ...gpu_core.files import cache, handover, job
+from ...gpu_core.files import cache, handover
 from ...gpu_core.files import folder as own_folder
-from ...gpu_core.files.cache import CacheError, CacheState
+from ...gpu_core.files.cache import CacheError
 from ...gpu_core.files.disk import DiskError, require_writable
-from ...gpu_core.files.errors import StaleError
 from ...gpu_core.files.job import JobError
 from ...gpu_core.files.job_writer import JobWriter
 from ...gpu_core.files.lock import require_free
-from ...gpu_core.files.program import program
 from ...gpu_core.messages import Told
-from ...gpu_core.scene.differences import alike, differences
 from ...gpu_core.scene.scene import Scene, SceneError, Settings
 from ..cache import place, status, writeback
 from ..device.libraries import libraries
@@ -38,6 +34,7 @@ from ..live.state import Occurrence
 from ..scene import keys, render_job
 from ..scene.checks import troubles
 from ..scene.gather import FrameRange, cloth_objects, gather_by_frame, members, own_cloths
+from . import going_on
 from .state import BakeState, Effect, Ended, Event, Happening, Phase, Read, transition
 
 IDLE_WAIT = 0.02  #: s between two looks at the worker, where a caller waits
@@ -90,6 +87,8 @@ class Bake:
         self._scene_uid = scene.session_uid
         assigned = keys.assign(every)
         self._uids = {assigned[item.name_full]: item.session_uid for item in cloths}
+        by_role = sorted(scene.objects, key=lambda item: item.taffeta.role == "NONE")  # those that take part first
+        self._names = {item.session_uid: item.name for item in by_role}
         self._job = JobWriter(handover.incoming(self.folder))  # until the worker has the lock, and takes it in
         self._reading: Generator[float, None, Scene] | None = gather_by_frame(
             context, order.frames, cloths, played, into=self._job
@@ -156,10 +155,18 @@ class Bake:
             self._reading, self.settings = None, finished.value.settings
         except (SceneError, CacheError, DiskError) as error:
             return self.handle(failed(error))
-        except ReferenceError as error:  # a reader's object was deleted
-            text = f"An object changed or went away while the scene was read ({error}). Bake again"
-            return self.handle(Failed("scene", text))
+        except ReferenceError:  # a reader's object was deleted
+            return self.handle(self._went_away())
         self.handle(Happening.SCENE_READ)  # here, where nobody holds the arrays of the job's files any more
+
+    def _went_away(self) -> Failed:
+        """By name, where it is one of the scene's own that was deleted."""
+        scene = self._blender_scene()
+        there = {item.session_uid for item in scene.objects} if scene is not None else set()
+        gone = next((name for uid, name in self._names.items() if uid not in there), "")
+        if not gone:
+            return Failed("scene", "An object changed or went away while the scene was read. Bake again")
+        return Failed("scene", f"{gone}: it was deleted while the scene was read. Bake again", gone)
 
     def _follow(self, process: BakeProcess) -> None:
         for event in process.poll():
@@ -201,9 +208,9 @@ class Bake:
             raise NothingToDoError("The scene is gone")
         before, keep = self._source or self.folder, 0
         if self.order.resume:
-            _require_same(before, self._job.content)
+            going_on.require_same(before, self._job.content)
         elif self.order.from_frame is not None:
-            keep = _kept(before, settings, self.order.from_frame)
+            keep = going_on.kept(before, settings, self.order.from_frame)
             self._require_cached(before)
         if self._source is not None:
             place.take_over(self._source, self.folder)
@@ -304,34 +311,6 @@ def _of(folder: Path | None, scene: bpy.types.Scene) -> tuple[list[bpy.types.Obj
         contents = cache.read_contents(folder)
         return status.cloths_of(contents, scene) or None, status.colliders_of(contents)
     return place.attached(own_cloths(scene)).get(folder), None
-
-
-def _require_same(folder: Path, content: Mapping[str, Any]) -> None:
-    """Raises StaleError, which names what differs, where the frames so far are of another scene than the one that
-    `job.describe` described so. The range may end elsewhere, and keys may differ later on."""
-    state, reason, _ = cache.inspect(folder, job.digest_of(content), program())
-    if state is not CacheState.STALE:
-        return
-    contents = cache.read_contents(folder)
-    if contents.program != program() or not contents.scene:
-        raise StaleError(f"This bake cannot be resumed: {reason}", "Bake from the start")
-    longer = contents.frame_end != content["settings"]["frame_end"]
-    before, after = (extension.numbers(entry) if longer else entry for entry in (contents.scene, content))
-    found = differences(before, after)
-    if not alike(found, contents.frames):  # otherwise the worker compares the motions, frame by frame
-        raise StaleError(f"This bake cannot be resumed: {status.in_brief(found)}", "Bake from the start")
-
-
-def _kept(folder: Path, settings: Settings, frame: int) -> int:
-    """How many frames of the cache stay where the bake goes on from this one."""
-    first = settings.frame_start
-    state, reason, done = cache.inspect(folder)
-    if state not in (CacheState.READY, CacheState.PARTIAL):
-        raise SceneError("Cache", f"there is nothing to go on from: {reason}", "Bake from the start")
-    if not first <= frame < first + done or frame >= settings.frame_end:
-        last = min(first + done, settings.frame_end) - 1
-        raise SceneError("Cache", f"the bake can go on from frames {first} to {last}, not from {frame}", "Go there")
-    return frame - first + 1
 
 
 current: Bake | None = None

@@ -291,8 +291,22 @@ def test_a_cloth_that_is_deleted_while_reading_ends_the_bake_with_the_cause(long
     bake = until_reading(begin())
     bpy.data.objects.remove(bpy.data.objects["Floor"])
     state = end(bake)
+    assert (state.phase, state.culprit) == (Phase.FAILED, "Floor")
+    assert state.text == "Floor: it was deleted while the scene was read. Bake again"
+
+
+def test_what_a_collection_that_is_instanced_loses_while_it_is_read_ends_the_bake_in_plain_words(long_scene):
+    floor, inner = bpy.data.objects["Floor"], bpy.data.collections.new("Inner")
+    inner.objects.link(floor)
+    long_scene.collection.objects.unlink(floor)
+    carrier = bpy.data.objects.new("Carrier", None)
+    carrier.instance_type, carrier.instance_collection = "COLLECTION", inner
+    long_scene.collection.objects.link(carrier)
+    bake = until_reading(begin())
+    bpy.data.objects.remove(floor)
+    state = end(bake)
     assert state.phase is Phase.FAILED
-    assert "went away" in state.text
+    assert state.text == "An object changed or went away while the scene was read. Bake again"
 
 
 def test_one_of_two_cloths_may_go(saved_scene, make_cloth):
