@@ -17,6 +17,8 @@ from ...gpu_core.files.program import program
 from ...gpu_core.scene.arrays import FloatArray
 from ...gpu_core.scene.scene import SceneError
 from ..scene import modifier
+from ..scene.bodies import Body
+from ..scene.evaluated import disabled
 from . import place as cache_place
 from . import status
 
@@ -113,11 +115,7 @@ def _require_same_mesh(context: bpy.types.Context, frames: BakedFrames) -> None:
         evaluated = cloth.evaluated_get(context.evaluated_depsgraph_get())
         shown, count = evaluated.is_evaluated, len(evaluated.data.vertices)
     if not shown:
-        raise SceneError(
-            cloth.name,
-            "it is disabled in the viewport, or its collection is, so Blender does not evaluate it",
-            "Enable it (screen icon in the Outliner; the eye may stay closed)",
-        )
+        raise disabled(Body(cloth), context.view_layer.layer_collection, otherwise="")
     if count != frames.vertices:
         raise SceneError(
             cloth.name, f"the mesh has {count} vertices, the cache {frames.vertices}", MENDS[CacheState.STALE]

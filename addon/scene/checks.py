@@ -32,7 +32,7 @@ from . import (
     triangulation,
     turning,
 )
-from .bodies import carries
+from .bodies import Body, carries
 from .evaluated import disabled, is_enabled
 from .gather import Members
 from .loose import loose
@@ -264,7 +264,7 @@ def _look(scene: bpy.types.Scene, present: Members) -> Iterator[Trouble]:
     layer = bpy.context.view_layer.layer_collection
     for item in dict.fromkeys([*present.cloths, *(body.outermost for body in present.bodies)]):
         if not item.hide_viewport and not is_enabled(item, layer):
-            yield Trouble(item.name, disabled(item.name).problem)
+            yield Trouble(item.name, disabled(Body(item), layer).problem)
     for item in scene.objects:
         if item.taffeta.role == "COLLIDER":
             yield from _of_turning(item, scene.taffeta.samples_per_frame, turning.fastest(item, first, last))

@@ -27,7 +27,7 @@ def require_enabled(item: bpy.types.Object, layer: bpy.types.LayerCollection) ->
     """Raises SceneError where it is switched off in the view layer with this collection. What another object points to
     has a place even then, but one that does not move."""
     if item.hide_viewport or not is_enabled(item, layer):
-        raise disabled(item.name)
+        raise disabled(Body(item), layer)
 
 
 def require_shown(target: bpy.types.Object, depsgraph: bpy.types.Depsgraph, frame: float) -> None:
@@ -40,13 +40,35 @@ def require_shown(target: bpy.types.Object, depsgraph: bpy.types.Depsgraph, fram
         )
 
 
-def disabled(name: str) -> SceneError:
-    """What is said of an object that Blender does not evaluate."""
+def disabled(body: Body, layer: bpy.types.LayerCollection, otherwise: str = " or set its role to None") -> SceneError:
+    """What is said of an object that Blender does not evaluate in the view layer with this collection, and where it is
+    switched on again. otherwise: what else helps."""
+    item = body.outermost
+    off = None if item.hide_viewport or is_enabled(item, layer) else _switched_off(item, layer)
+    if off is None:
+        problem = "it is disabled in the viewport, so Blender does not evaluate it"
+        return SceneError(
+            body.name, problem, f"Enable it (screen icon in the Outliner; the eye may stay closed){otherwise}"
+        )
+    if off.exclude:
+        problem = f"its collection “{off.name}” is excluded from the view layer, so Blender does not evaluate it"
+        return SceneError(body.name, problem, f"Tick the checkbox of that collection in the Outliner{otherwise}")
+    problem = f"its collection “{off.name}” is disabled in the viewport, so Blender does not evaluate it"
     return SceneError(
-        name,
-        "it is disabled in the viewport, or its collection is, so Blender does not evaluate it",
-        "Enable it (screen icon in the Outliner; the eye may stay closed) or set its role to None",
+        body.name, problem, f"Enable that collection (screen icon in the Outliner; the eye may stay closed){otherwise}"
     )
+
+
+def _switched_off(
+    item: bpy.types.Object, layer: bpy.types.LayerCollection, above: bpy.types.LayerCollection | None = None
+) -> bpy.types.LayerCollection | None:
+    """What of this collection and those within keeps the object from being evaluated: its own, where that is excluded,
+    for then the Outliner has no screen icon to click. above: the outermost that is disabled."""
+    if above is None and layer.collection.hide_viewport:
+        above = layer
+    if layer.collection.objects.get(item.name) == item and (layer.exclude or above):
+        return layer if layer.exclude else above
+    return next(filter(None, (_switched_off(item, part, above) for part in layer.children)), None)
 
 
 @contextmanager
@@ -54,7 +76,7 @@ def evaluated_mesh(body: Body, depsgraph: bpy.types.Depsgraph, frame: float) -> 
     """(mesh, (4, 4) from its space to the world, m) as Blender shows the object now. frame: of now, for errors."""
     evaluated = body.item.evaluated_get(depsgraph)
     if not evaluated.is_evaluated:
-        raise disabled(body.name)
+        raise disabled(body, depsgraph.view_layer.layer_collection)
     matrix = object_to_world(body, depsgraph, frame)
     try:
         yield evaluated.to_mesh(), matrix

@@ -9,9 +9,10 @@ import bpy
 import pytest
 
 from taffeta.addon.bake import session
-from taffeta.addon.scene import checks, keyed, modifier, triangulation
+from taffeta.addon.scene import checks, evaluated, keyed, modifier, triangulation
 from taffeta.addon.scene.gather import members
 from taffeta.addon.scene.mends import MENDS
+from taffeta.gpu_core.scene.scene import SceneError
 from taffeta.tests.addon.conftest import fcurves
 
 
@@ -243,8 +244,40 @@ def test_what_lies_in_a_collection_that_is_off_is_told_in_the_words_of_the_bake_
     hide(bpy.context.view_layer.layer_collection.children["Part"])
     (trouble,) = found()
     assert trouble.name == name
-    with pytest.raises(RuntimeError, match=f"{name}.*: {trouble.text}"):
+    mend = {excluded: "Tick the checkbox of that collection", switched_off: "Enable that collection"}[hide]
+    with pytest.raises(RuntimeError, match=f"{name}.*: {trouble.text}. {mend}"):
         bpy.ops.taffeta.bake()
+
+
+def test_of_what_is_off_the_object_is_named_or_the_collection_and_the_mend_is_enough(scene, make_cloth):
+    """One after the other: the object's own icon, the checkbox of its collection, the icon of one above."""
+    cloth, layer = make_cloth(), bpy.context.view_layer.layer_collection
+    outer, inner = bpy.data.collections.new("Outer"), bpy.data.collections.new("Inner")
+    scene.collection.children.link(outer)
+    outer.children.link(inner)
+    scene.collection.objects.unlink(cloth)
+    inner.objects.link(cloth)
+    cloth.hide_viewport = outer.hide_viewport = layer.children["Outer"].children["Inner"].exclude = True
+    said = []
+    for enable in (
+        lambda: setattr(cloth, "hide_viewport", False),
+        lambda: setattr(layer.children["Outer"].children["Inner"], "exclude", False),
+        lambda: setattr(outer, "hide_viewport", False),
+    ):
+        with pytest.raises(SceneError) as caught:
+            evaluated.require_enabled(cloth, layer)
+        assert caught.value.code == "TAF-S004"
+        said.append((caught.value.problem.partition(", so")[0], caught.value.remedy.partition(" (")[0]))
+        enable()
+    evaluated.require_enabled(cloth, layer)
+    assert said == [
+        ("it is disabled in the viewport", "Enable it"),
+        (
+            "its collection “Inner” is excluded from the view layer",
+            "Tick the checkbox of that collection in the Outliner or set its role to None",
+        ),
+        ("its collection “Outer” is disabled in the viewport", "Enable that collection"),
+    ]
 
 
 @pytest.mark.parametrize("after_a_bake", [False, True])
