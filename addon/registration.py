@@ -34,10 +34,11 @@ from .interface import (
     status_bar,
     timeline,
 )
-from .scene import properties, roster
+from .scene import properties, roster, weighted
 
 PARTS = (
     roster,
+    weighted,
     properties,
     help_operator,
     bake_operators,

@@ -42,7 +42,7 @@ PRODUCERS = {
     "addon/scene/dense.py": {"obstacle", "trouble"},
     "addon/scene/encounters.py": {"fault"},
     "addon/scene/fields.py": {"ignored", "_ignored"},
-    "addon/scene/pin_properties.py": {"unfit"},
+    "addon/scene/pin_properties.py": {"unfit", "without_vertex"},
     "addon/scene/sewn_to.py": {"trouble"},
 }
 

@@ -21,6 +21,7 @@ VALUE = "(7)"  #: stands where a message has a value
 
 #: Places that say on what another place has put into words, or an exception's own text.
 PASSED_ON = {
+    ("addon/bake/session.py", "_warn_of_idle_pins"),  # `pin_properties.without_vertex`
     ("addon/bake/session.py", "handle"),
     ("addon/bake/state.py", "_while_working"),  # a crash: the parent's words
     ("addon/cache/place.py", "refuse_shared"),  # `shared_problem`
@@ -58,7 +59,7 @@ PASSED_ON = {
     ("addon/live/session.py", "handle"),
     ("addon/scene/checks.py", "_look"),  # `fields.ignored`
     ("addon/scene/checks.py", "_of_cloth"),  # `sewn_to.trouble`
-    ("addon/scene/checks.py", "_of_pins"),  # `pin_properties.unfit`
+    ("addon/scene/checks.py", "_of_pins"),  # `pin_properties.unfit`, `without_vertex`
     ("addon/scene/pin_reader.py", "__init__"),  # `pin_properties.unfit`
     ("gpu_core/bake/bake.py", "_run"),
     ("gpu_core/bake/bake.py", "bake"),

@@ -15,7 +15,7 @@ from typing import Any
 
 import bpy
 
-from ...gpu_core.bake.events import Cancelled, Checked, Done, Failed, Frame, to_json
+from ...gpu_core.bake.events import Cancelled, Checked, Done, Failed, Frame, Warn, to_json
 from ...gpu_core.bake.failure import failed
 from ...gpu_core.bake.process import BakeProcess
 from ...gpu_core.files import cache, handover
@@ -31,7 +31,7 @@ from ..cache import place, status, writeback
 from ..device.libraries import libraries
 from ..live import session as live
 from ..live.state import Occurrence
-from ..scene import keys, render_job
+from ..scene import keys, pin_properties, render_job
 from ..scene.checks import troubles
 from ..scene.gather import FrameRange, cloth_objects, gather_by_frame, members, own_cloths
 from . import going_on
@@ -153,11 +153,18 @@ class Bake:
                     return
         except StopIteration as finished:
             self._reading, self.settings = None, finished.value.settings
+            self._warn_of_idle_pins(finished.value)
         except (SceneError, CacheError, DiskError) as error:
             return self.handle(failed(error))
         except ReferenceError:  # a reader's object was deleted
             return self.handle(self._went_away())
         self.handle(Happening.SCENE_READ)  # here, where nobody holds the arrays of the job's files any more
+
+    def _warn_of_idle_pins(self, scene: Scene) -> None:
+        items = self._cloths()
+        for cloth in scene.cloths:
+            for group in pin_properties.idle(items[cloth.key], cloth) if cloth.key in items else ():
+                self.handle(Warn(f"{cloth.name}: {pin_properties.without_vertex(group)}"))
 
     def _went_away(self) -> Failed:
         """By name, where it is one of the scene's own that was deleted."""

@@ -172,6 +172,8 @@ def _while_reading(state: BakeState, event: Event) -> tuple[BakeState, Effects]:
             return _stopped_reading(state, "The scene or its cloth was deleted while it was read")
         case Failed():
             return _fail(state, event), (Effect.STOP_READING,)
+        case Warn():
+            return _warned(state, event), ()
         case _:
             return state, ()
 
@@ -196,7 +198,7 @@ def _while_working(state: BakeState, event: Event) -> tuple[BakeState, Effects]:
         case Working():
             return replace(state, working=f"frame {event.frame}: step {event.step} of {event.steps}"), ()
         case Warn():
-            return replace(state, warnings=(*state.warnings, event.text)), ()
+            return _warned(state, event), ()
         case Done():
             return _play(replace(state, phase=Phase.DONE, share=1.0))
         case Cancelled():
@@ -247,6 +249,10 @@ def _fail(state: BakeState, event: Failed) -> BakeState:
     return replace(
         state, phase=Phase.FAILED, kind=event.kind, text=event.text, culprit=event.object or "", code=event.code
     )
+
+
+def _warned(state: BakeState, event: Warn) -> BakeState:
+    return replace(state, warnings=(*state.warnings, event.text))
 
 
 def _working(state: BakeState) -> Phase:

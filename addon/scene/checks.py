@@ -31,6 +31,7 @@ from . import (
     sewn_to,
     triangulation,
     turning,
+    weighted,
 )
 from .bodies import Body, carries
 from .evaluated import disabled, is_enabled
@@ -105,7 +106,8 @@ def _any_body(cloth: bpy.types.PropertyGroup) -> bool:
 
 
 def _is_held(cloth: bpy.types.Object) -> bool:
-    return any(painted.exists(cloth, group) for group in pin_properties.groups(cloth))
+    groups = pin_properties.groups(cloth)
+    return any(painted.exists(cloth, group) and weighted.may_weigh(cloth, group) for group in groups)
 
 
 def _of_member(item: bpy.types.Object) -> Iterator[Trouble]:
@@ -198,6 +200,8 @@ def _of_pins(cloth: bpy.types.Object) -> Iterator[Trouble]:
     for group in dict.fromkeys(pin_properties.groups(cloth)):
         if not painted.exists(cloth, group):
             yield Trouble(cloth.name, f"there is no vertex group or attribute “{group}” to pin", "PINS")
+        elif not weighted.may_weigh(cloth, group):
+            yield Trouble(cloth.name, pin_properties.without_vertex(group))
     for _, pins in pin_properties.chosen(cloth):
         target = pins.target
         if target is None:

@@ -7,6 +7,7 @@ import bpy
 from bpy.props import CollectionProperty, FloatProperty, PointerProperty
 
 from ...gpu_core.scene.pins import PinGroup
+from ...gpu_core.scene.scene import Cloth
 from .painted import field
 from .shown import KEYED, UNKEYED
 
@@ -68,3 +69,15 @@ def groups(item: bpy.types.Object) -> list[str]:
     """The vertex groups and attributes by which this cloth is pinned, those of the first pins too."""
     first = item.taffeta.cloth.pin_group
     return [*([first] if first else []), *(pins.group for _, pins in chosen(item))]
+
+
+def without_vertex(group: str) -> str:
+    """What is said of a group that is there but pins nothing."""
+    return f"no vertex has a weight in its pin group “{group}”, so that pins nothing: assign some, or choose another"
+
+
+def idle(item: bpy.types.Object, cloth: Cloth) -> list[str]:
+    """Its groups that pin nothing, modifiers and all. cloth: as it was read of this object."""
+    first = item.taffeta.cloth.pin_group
+    others = [group.name for group in cloth.pin_groups if not len(group.pins.vertices)]
+    return [first, *others] if first and cloth.pins is None else others
