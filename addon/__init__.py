@@ -21,14 +21,24 @@ def unregister() -> None:
 
 @contextmanager
 def registered() -> Iterator[None]:
-    """The add-on is registered inside: with the bpy module nobody has installed it."""
+    """The add-on is registered inside: with the bpy module nobody has installed it.
+
+    Raises KeyboardInterrupt where somebody interrupts what takes a second each: importing bpy, and all of ours.
+    """
+    from .command.interruption import obey
+
+    obey()
     import bpy
 
+    obey()
     if hasattr(bpy.types.Scene, "taffeta"):
         yield
         return
-    register()
+    from . import registration
+
+    obey()
+    registration.register()
     try:
         yield
     finally:
-        unregister()
+        registration.unregister()

@@ -19,6 +19,7 @@ from ..bake import session
 from ..cache import place
 from ..device.answer import FAILURES, CommandError, Exit, Report
 from ..scene.assignment import AssignmentError, assign
+from .interruption import deferred
 
 
 @contextmanager
@@ -55,7 +56,8 @@ def _open(file: Path | None) -> None:
     if not file.is_file():
         raise CommandError(Exit.BAD_SCENE, f"{file} does not exist. Name a saved .blend file")
     try:
-        bpy.ops.wm.open_mainfile(filepath=str(file.resolve()), load_ui=False)
+        with deferred():
+            bpy.ops.wm.open_mainfile(filepath=str(file.resolve()), load_ui=False)
     except RuntimeError as error:
         raise CommandError(Exit.BAD_SCENE, f"Blender cannot open {file}: {str(error).strip()}") from error
 

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import argparse
 import re
-import signal
-import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from ..device.answer import CommandError, Exit, Report, standard_output
+from .interruption import interruptible, listening
 
 FRAMES = re.compile(r"(-?\d+):(-?\d+)")
 ASSIGNMENT = re.compile(r"(.+?)\.([a-z_]+)=(.*)")  #: a name of an object may have dots too
@@ -40,7 +38,7 @@ def main(
         options = parser.parse_args(arguments)
     except SystemExit as stop:  # Blender's own process must not be left by argparse
         return int(stop.code or 0)
-    with standard_output(options.json) as output, _farm_signals():
+    with standard_output(options.json) as output, listening():
         report = Report(options.command)
         try:
             _follow(options, report, registered)
@@ -56,10 +54,11 @@ def _follow(
     """Raises CommandError for whatever goes wrong: a script must not take a fault of ours for an answer."""
     try:
         if options.command in IN_BLENDER:
-            with registered():
+            with registered(), interruptible():
                 IN_BLENDER[options.command](options, report)
         else:
-            COMMANDS[options.command](options, report)
+            with interruptible():
+                COMMANDS[options.command](options, report)
     except CommandError:
         raise
     except KeyboardInterrupt as error:
@@ -70,23 +69,6 @@ def _follow(
         traceback.print_exception(error)
         text = f"{type(error).__name__}: {error}. This is a fault of Taffeta: please report it with the lines above"
         raise CommandError(Exit.FAULT, text) from error
-
-
-@contextmanager
-def _farm_signals() -> Iterator[None]:
-    """SIGTERM, by which a farm ends its jobs, is heard like Ctrl-C: the bake stops, and the command says so. SIGPIPE,
-    which says that nobody reads any more, ends nothing: Python ignores it, Blender does not."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handlers: dict[str, Any] = {"SIGTERM": signal.default_int_handler, "SIGPIPE": signal.SIG_IGN}
-    known = {signal.Signals[name]: handler for name, handler in handlers.items() if hasattr(signal, name)}
-    before = {number: signal.signal(number, handler) for number, handler in known.items()}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 def _parser(program: str) -> argparse.ArgumentParser:

@@ -30,9 +30,11 @@ from ..device.answer import FAILURES, CommandError, Exit, Report, tell, tell_fra
 from ..scene.gather import FrameRange, cloth_objects, gather
 from .export import play_own
 from .file import failures, open_file, save
+from .interruption import deferred, heard
 
 ROOT_PACKAGE = __package__.rsplit(".", 2)[0]
 FINDINGS_SHOWN = 3  #: per frame
+STEP = 0.2  #: s between two looks whether somebody has interrupted a bake
 
 
 def bake(options: Namespace, report: Report) -> None:
@@ -42,7 +44,7 @@ def bake(options: Namespace, report: Report) -> None:
     backend_of_file = scene.taffeta.backend
     if options.backend:
         scene.taffeta.backend = options.backend.upper()
-    with failures():
+    with failures(), deferred():
         order = session.Order(
             frames=options.frames,
             folder=of_user(options.cache.resolve()) if options.cache else None,
@@ -51,11 +53,7 @@ def bake(options: Namespace, report: Report) -> None:
         )
         bake = session.Bake(bpy.context, order)
         session.start(bake)
-        try:
-            _follow(bake, quiet=options.json)
-        except KeyboardInterrupt:
-            bake.handle(Happening.CANCEL)
-            bake.wait()
+        _follow(bake, quiet=options.json)
         progress = session.finish(bpy.context)
     crossing = _crossing_as_drawn(progress)
     scene.taffeta.backend = backend_of_file  # the choice for this run is not the scene's
@@ -150,7 +148,9 @@ def _follow(bake: session.Bake, quiet: bool) -> None:
     """Step until the bake is over, with a line a frame on standard output – or on standard error where it is quiet."""
     said, working = 0, ""
     while bake.state.busy:
-        bake.step(1.0)
+        if heard():
+            bake.handle(Happening.CANCEL)
+        bake.step(STEP)
         if bake.state.working not in ("", working):
             tell(bake.state.working, sys.stderr)
         working = bake.state.working

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -174,21 +173,6 @@ def test_a_killed_bake_resumes_to_the_same_bytes(shot):
     assert "resume" in checked.stderr.lower()
     assert command("bake", shot, "--resume", "--backend", "cpu").returncode == 0
     assert path.read_bytes() == unbroken
-
-
-@pytest.mark.skipif(os.name != "posix", reason="POSIX signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_interrupt_and_termination_cancel_and_keep_the_frames(shot, number):
-    resave(shot, lambda objects: setattr(bpy.context.scene, "frame_end", 4000))
-    line = [sys.executable, "-m", "taffeta", "bake", str(shot)]
-    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert any(text.startswith("frame 3") for text in process.stdout)
-        process.send_signal(number)
-        process.communicate(timeout=WAIT)
-    assert process.returncode == 5
-    state, _, done = cache.inspect(shot.parent / "taffeta_cache" / "shot" / "Scene")
-    assert state is cache.CacheState.PARTIAL
-    assert done >= 3
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
