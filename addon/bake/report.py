@@ -56,7 +56,7 @@ def _lines(scene: bpy.types.Scene, state: BakeState) -> Iterator[str]:
         found, reason = status.of(scene, cloth)
         vertices, told = len(getattr(cloth.data, "vertices", ())), coded(reason, status.code(found, reason))
         yield f"Cache of {cloth.name}, {vertices} vertices: {found.value}, {told}"
-    for folder, cloths in place.attached(cloth_objects(scene)).items():
+    for folder, cloths in place.lying(scene, cloth_objects(scene)).items():
         held = status.held(scene, cloths[0])
         if held.contents is not None and held.contents.scene:
             yield from scene_lines(held.contents.scene)

@@ -306,7 +306,7 @@ def _goes_on(scene: bpy.types.Scene, order: Order) -> Path | None:
         status.look(scene)
         if (left := status.left(scene)) is not None:
             return status.folder_of(scene, left)
-    return next(iter(place.attached(own_cloths(scene) if order.cloths is None else order.cloths)), None)
+    return next(iter(place.lying(scene, own_cloths(scene) if order.cloths is None else order.cloths)), None)
 
 
 def _of(folder: Path | None, scene: bpy.types.Scene) -> tuple[list[bpy.types.Object] | None, list[str] | None]:
@@ -317,7 +317,7 @@ def _of(folder: Path | None, scene: bpy.types.Scene) -> tuple[list[bpy.types.Obj
     with suppress(CacheError):
         contents = cache.read_contents(folder)
         return status.cloths_of(contents, scene) or None, status.colliders_of(contents)
-    return place.attached(own_cloths(scene)).get(folder), None
+    return place.lying(scene, own_cloths(scene)).get(folder), None
 
 
 current: Bake | None = None

@@ -34,7 +34,7 @@ def check(context: bpy.types.Context) -> None:
 def check_by_frame(context: bpy.types.Context) -> Generator[float, None, None]:
     """Read the scene and every cached frame; where all are of this scene, judge what is drawn as well."""
     status.look(context.scene)
-    caches = place.attached(own_cloths(context.scene))
+    caches = place.lying(context.scene, own_cloths(context.scene))
     for index, folder in enumerate(caches):
         for share in _compare(context, folder):
             yield JUDGED_FROM * (index + share) / len(caches)

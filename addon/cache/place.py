@@ -31,7 +31,7 @@ from ...gpu_core.files.handover import adopt, incoming
 from ...gpu_core.files.lock import locked
 from ...gpu_core.scene.scene import SceneError
 from ..scene import modifier
-from ..scene.gather import cloth_objects
+from ..scene.gather import cloth_objects, own_cloths
 from ..scene.keys import assign, file_stem, scene_key
 
 FOLDER = "taffeta_cache"
@@ -138,9 +138,12 @@ def players(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 
 def attached(cloths: Iterable[bpy.types.Object]) -> dict[Path, list[bpy.types.Object]]:
     """The folders that these cloths play from, each with those that do."""
+    return _by_folder((played(cloth), cloth) for cloth in cloths)
+
+
+def _by_folder(found: Iterable[tuple[Path | None, bpy.types.Object]]) -> dict[Path, list[bpy.types.Object]]:
     folders: dict[Path, list[bpy.types.Object]] = {}
-    for cloth in cloths:
-        folder = played(cloth)
+    for folder, cloth in found:
         if folder is not None:
             folders.setdefault(folder, []).append(cloth)
     return folders
@@ -164,6 +167,11 @@ def lies(scene: bpy.types.Scene, cloth: bpy.types.Object) -> Path | None:
     if cloth.library is not None or (folder is not None and own_folder.holds_bake(folder)):
         return folder
     return lies_in(scene, cloth) or folder
+
+
+def lying(scene: bpy.types.Scene, cloths: Iterable[bpy.types.Object]) -> dict[Path, list[bpy.types.Object]]:
+    """The folders in which the bakes of those of these cloths lie that play one, or would."""
+    return _by_folder((lies(scene, cloth), cloth) for cloth in cloths if played(cloth) is not None)
 
 
 def shared(cloth: bpy.types.Object, scene: bpy.types.Scene) -> str:
@@ -192,8 +200,8 @@ def refuse_shared(cloths: Iterable[bpy.types.Object], scene: bpy.types.Scene) ->
 
 
 def current(scene: bpy.types.Scene) -> Path:
-    """The folder of the last bake: what the modifiers play, else where a bake would go. Raises SceneError."""
-    return next(iter(attached(cloth_objects(scene))), None) or target(scene)
+    """The folder of the last bake: what the modifiers play, or would; else where a bake goes. Raises SceneError."""
+    return next(iter(lying(scene, own_cloths(scene))), None) or target(scene)
 
 
 def claim(job: Path, folder: Path, scene: bpy.types.Scene, blend: Path | None = None) -> None:

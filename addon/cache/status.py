@@ -75,8 +75,8 @@ class _Seen:
     """What was found of the bakes of one scene."""
 
     held: dict[Path, Held] = field(default_factory=dict)
-    #: library and path, as the modifier stores it → folder; resolving paths is too slow for drawing
-    folders: dict[tuple[str, str], Path | None] = field(default_factory=dict)
+    #: session_uid of a cloth, library, and path as its modifier stores it → folder; resolving is too slow for drawing
+    folders: dict[tuple[int, str, str], Path | None] = field(default_factory=dict)
     unplayed: dict[int, Path | None] = field(default_factory=dict)  #: session_uid of a cloth without a modifier
     shared: dict[int, str] = field(default_factory=dict)  #: session_uid of a cloth → another scene whose bake it plays
     remains: bool | None = None  #: whether there is anything to free, though its cloths may be gone
@@ -151,10 +151,10 @@ def folder_of(scene: bpy.types.Scene, cloth: bpy.types.Object) -> Path | None:
         if cloth.session_uid not in seen.unplayed:
             seen.unplayed[cloth.session_uid] = place.lies_in(scene, cloth)
         return seen.unplayed[cloth.session_uid]
-    path = cloth.library.filepath if cloth.library is not None else "", own.filepath
-    if path not in seen.folders:
-        seen.folders[path] = place.lies(scene, cloth)
-    return seen.folders[path]
+    asked = cloth.session_uid, cloth.library.filepath if cloth.library is not None else "", own.filepath
+    if asked not in seen.folders:
+        seen.folders[asked] = place.lies(scene, cloth)
+    return seen.folders[asked]
 
 
 def freeable(scene: bpy.types.Scene) -> bool:

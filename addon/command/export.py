@@ -11,6 +11,7 @@ from pathlib import Path
 import bpy
 
 from ...gpu_core.files import cache
+from ...gpu_core.files import folder as own_folder
 from ...gpu_core.files.cache import CacheState
 from ..cache import checking, place, status, velocity, writeback
 from ..cache import frames as baked_frames
@@ -18,7 +19,7 @@ from ..cache.frames import BakedFrames
 from ..device.answer import CommandError, Exit, Report
 from ..finalise import to_file, to_mesh, to_shape_keys
 from ..scene import keys, retiming
-from ..scene.gather import FrameRange, cloth_objects
+from ..scene.gather import FrameRange, cloth_objects, own_cloths
 from .file import failures, open_file, save
 
 
@@ -60,17 +61,18 @@ def _frame_range(frames: FrameRange | None) -> Iterator[None]:
 
 
 def play_own(scene: bpy.types.Scene) -> None:
-    """Let cloth without a modifier play what lies in the scene's own place: a bake need not have saved the file.
+    """Let cloth that plays nothing play what lies in the scene's own place: a bake need not have saved the file.
 
     Raises SceneError (no place), CacheError.
     """
-    if place.attached(cloth_objects(scene)):
+    own = own_cloths(scene)
+    if any(own_folder.holds_bake(played) for played in place.attached(own)):
         return
     folder = place.target(scene)
     if not (folder / cache.CONTENTS).exists() or place.foreign(folder, scene):
         return
     contents, assigned = cache.read_contents(folder), keys.assign(cloth_objects(scene))
-    cloths = {assigned[item.name_full]: item for item in cloth_objects(scene)}
+    cloths = {assigned[item.name_full]: item for item in own}
     writeback.attach({key: cloths[key] for key in contents.points if key in cloths}, contents.frame_start, folder)
 
 

@@ -4,16 +4,19 @@
 from __future__ import annotations
 
 import random
+import shutil
 from pathlib import Path
 
 import bpy
 import pytest
 
 from taffeta.addon.bake import session
-from taffeta.addon.cache import place
+from taffeta.addon.cache import place, status
 from taffeta.addon.scene import keys
-from taffeta.gpu_core.files.folder import DEVICES, of_user
+from taffeta.gpu_core.files.cache import CacheState
+from taffeta.gpu_core.files.folder import DEVICES, holds_bake, of_user
 from taffeta.gpu_core.files.lock import locked
+from taffeta.tests.addon.commanding import Commands
 from taffeta.tests.addon.finalising import item
 from taffeta.tests.gpu_core.files.test_hostile import hostile_name, tree
 
@@ -101,3 +104,44 @@ def test_a_lost_list_of_contents_is_baked_over_and_freed(saved_scene):
     (folder / "cache.json").unlink()
     bpy.ops.taffeta.free()
     assert {path.name for path in Path(folder).iterdir()} == {"lock", "taffeta.txt"}
+
+
+# A file that the system copied
+
+
+@pytest.fixture
+def copied(saved_scene, tmp_path):
+    """The path of a copy of a baked file, elsewhere: its modifiers look for frames where there are none."""
+    bpy.ops.taffeta.bake()
+    bpy.ops.wm.save_mainfile()
+    (tmp_path / "elsewhere").mkdir()
+    return shutil.copy(tmp_path / "shot.blend", tmp_path / "elsewhere" / "copy.blend")
+
+
+def test_every_command_finds_the_bake_of_a_copied_file_in_its_default_place(copied, capfd):
+    taffeta, own = Commands(capfd), copied.parent / "taffeta_cache" / "copy" / "Scene"
+    assert taffeta("check", copied)[0] == 4
+    code, baked = taffeta("bake", copied)
+    assert (code, baked["cache"]) == (0, str(own))
+    code, checked = taffeta("check", copied)
+    assert (code, checked.get("cache")) == (0, str(own))
+    assert taffeta("bake", copied, "--resume")[0] == 4
+    assert taffeta("export", copied, "--out", copied.parent / "cloth.abc")[0] == 0
+    assert taffeta("bake", copied, "--frames", "1:6", "--resume")[1]["cache"] == str(own)
+    assert taffeta("check", copied, "--frames", "1:6")[0] == 0
+    assert {path.parent for path in copied.parent.rglob("cache.json")} == {own}
+    code, freed = taffeta("free", copied)
+    assert (code, freed["freed"], holds_bake(own)) == (0, [str(own)], False)
+
+
+def test_check_caches_compares_frames_whose_modifier_looks_elsewhere(copied):
+    bpy.ops.wm.open_mainfile(filepath=str(copied))
+    folder, path = place.target(bpy.context.scene), item().modifiers["Taffeta Cache"].filepath
+    bpy.ops.taffeta.bake()
+    item().modifiers["Taffeta Cache"].filepath = path
+    bpy.context.scene.collection.objects.link(item().copy())  # which has the modifier, and no bake
+    bpy.data.objects["Floor"].location.z -= 0.1
+    assert bpy.ops.taffeta.check() == {"FINISHED"}
+    assert folder in status.known(bpy.context.scene)
+    assert "Floor" in status.held(bpy.context.scene, item()).differs.reason
+    assert status.of(bpy.context.scene, item())[0] is CacheState.HIDDEN
