@@ -84,7 +84,7 @@ def check(options: Namespace, report: Report) -> None:
         folder = place.current(bpy.context.scene)
         _require_cache(*cache.inspect(folder)[:2])
         contents = cache.read_contents(folder)
-        simulated = place.attached(cloth_objects(bpy.context.scene)).get(folder)
+        simulated = status.cloths_of(contents, bpy.context.scene) or None
         played = status.colliders_of(contents)
         scene = gather(bpy.context, (contents.frame_start, contents.frame_end), simulated, played)
         state, reason, done = cache.inspect(folder, job.digest(scene))

@@ -9,6 +9,7 @@ import pytest
 from taffeta.addon.cache import place, status
 from taffeta.addon.scene import modifier
 from taffeta.gpu_core.files.cache import CacheState
+from taffeta.tests.addon.commanding import Commands
 
 
 @pytest.fixture
@@ -46,6 +47,20 @@ def test_a_linked_garment_blocks_no_bake_and_collides(wardrobe, tmp_path):
     assert [entry["name"] for entry in status.held(bpy.context.scene, own).contents.scene["colliders"]] == ["Cloth"]
     bpy.ops.taffeta.free()
     assert (tmp_path / "taffeta_cache" / "shot" / "Scene" / "Cloth.pc2").is_file()
+
+
+def test_the_commands_know_whose_bake_is_whose_beside_a_linked_garment(wardrobe, tmp_path, capfd):
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=3, y_subdivisions=3, size=0.5, location=(0, 0, 0.3))
+    bpy.context.object.name, bpy.context.object.taffeta.role = "Scarf", "CLOTH"
+    bpy.ops.wm.save_mainfile()
+    taffeta, shot = Commands(capfd), bpy.data.filepath
+    assert taffeta("bake", shot)[0] == 0
+    for way in ([], ["--save-blend", shot]):  # found beside the file, and by its modifier
+        code, checked = taffeta("check", shot)
+        assert (code, checked.get("clean")) == (0, True), checked
+        assert checked["cache"] == str(tmp_path / "shot" / "taffeta_cache" / "shot" / "Scene")
+        assert taffeta("export", shot, "--out", tmp_path / "scarf.abc", "--object", "Scarf")[0] == 0
+        assert taffeta("bake", shot, *way)[0] == 0
 
 
 def test_an_overridden_garment_bakes_in_the_shot_and_is_found_when_it_opens_again(wardrobe, tmp_path):
