@@ -20,7 +20,7 @@ import bpy
 
 from ...gpu_core.bake import certificate
 from ...gpu_core.bake.certificate import Certificate
-from ...gpu_core.files import cache
+from ...gpu_core.files import cache, job
 from ...gpu_core.files import folder as own_folder
 from ...gpu_core.files.cache import CacheError, CacheState, Contents
 from ...gpu_core.files.disk import DiskError
@@ -279,6 +279,14 @@ def stale(contents: Contents, asked: Mapping[str, Any]) -> Stale:
     found = differences(contents.scene, asked) if contents.scene else []
     good = alike(found, contents.frames)
     return Stale(in_brief(found), good if good >= contents.kept else 0) if found else ALIKE
+
+
+def compare(folder: Path, asked: Mapping[str, Any]) -> tuple[CacheState, str, int]:
+    """`cache.inspect` for the scene as `job.describe` has it; of a stale cache the reason names what differs."""
+    state, reason, done = cache.inspect(folder, job.digest_of(asked))
+    if state is CacheState.STALE:
+        reason = stale(cache.read_contents(folder), asked).reason or reason
+    return state, reason, done
 
 
 def _of_stale(contents: Contents, frames: int, found: Stale) -> tuple[CacheState, str] | None:

@@ -80,10 +80,8 @@ def _require_cloth() -> None:
 
 def _require_ours(source: Path, scene: Scene) -> tuple[CacheState, str, int]:
     """The state of a bake of this very scene, every frame of it sound. Raises CacheError."""
-    content = job.describe(scene)
-    state, reason, done = cache.inspect(source, job.digest_of(content))
+    state, reason, done = status.compare(source, job.describe(scene))
     if state is CacheState.STALE:
-        reason = status.stale(cache.read_contents(source), content).reason or reason
         raise StaleError(f"{source} is the bake of another scene: {reason}", "Hand the scene over again")
     if state is CacheState.CORRUPT:
         raise CacheError(reason, "Copy it again")

@@ -87,7 +87,7 @@ def check(options: Namespace, report: Report) -> None:
         simulated = status.cloths_of(contents, bpy.context.scene) or None
         played = status.colliders_of(contents)
         scene = gather(bpy.context, (contents.frame_start, contents.frame_end), simulated, played)
-        state, reason, done = cache.inspect(folder, job.digest(scene))
+        state, reason, done = status.compare(folder, job.describe(scene))
         _require_cache(state, reason)
         cache.verify(folder)
         frames = _frames_to_check(options.frames, contents.frame_start, done)
