@@ -64,6 +64,56 @@ def test_a_garment_that_begins_inside_a_body_is_outside_from_the_first_frame_on(
     assert np.linalg.norm(simulator.positions()[0][:, :2], axis=1).min() > 0.1
 
 
+CUBE = (
+    np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)]),
+    np.array(
+        [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4]]
+        + [[1, 5, 7], [1, 7, 3]],
+        np.int32,
+    ),
+)
+
+
+def sheet_within(body, size, height=0.0, side=24, **fields):
+    points, faces = sheet(side, size)
+    points = points - points.mean(axis=0) + [0, 0, height]
+    solid = Collider("Body", body[1], body[0][None].astype(np.float32))
+    return Scene((Cloth("Sheet", faces, points, points, Material(), **fields),), (solid,), SETTINGS)
+
+
+@pytest.mark.parametrize(("body", "far"), [(CUBE, 1.0), (ball(1.0), 1.0)], ids=["cube", "ball"])
+@pytest.mark.parametrize("size", [1.9, 2.0, 4.0])
+def test_a_sheet_in_the_middle_of_a_body_goes_up_as_it_is(body, far, size):
+    """Blender adds both at the cursor. Each vertex by itself went to the nearest side: edges of four to eight lengths,
+    minutes of untangling, and crossings that stayed."""
+    scene = sheet_within(body, size)
+    if size < 2.0 and body is CUBE:  # for whom there is room in it, stays
+        scene = replace(scene, cloths=(replace(scene.cloths[0], positions=scene.cloths[0].positions + [0.1, 0, 0]),))
+    simulator, check = Simulator(scene, cpu), SceneCheck(scene)
+    (text,) = simulator.warnings
+    assert "They were brought out, all of the cloth by 1" in text
+    moved = simulator.positions()[0] - scene.cloths[0].positions
+    assert np.abs(moved - moved[0]).max() < 1e-5
+    assert moved[0, 2] == pytest.approx(far, abs=0.05)
+    assert check.findings(1, np.concatenate([*simulator.positions(), scene.colliders[0].positions[0]])) == []
+
+
+def test_what_lies_higher_goes_no_farther_than_it_must_and_down_where_that_is_much_shorter():
+    for height, expected in ((0.5, 0.5), (-0.6, -0.4)):
+        scene = sheet_within(CUBE, 4.0, height)
+        moved = freed_of_bodies(scene)[0].cloths[0].positions - scene.cloths[0].positions
+        assert moved[:, 2] == pytest.approx(expected, abs=0.05)
+
+
+def test_only_what_is_neither_pinned_nor_sewn_goes_as_a_whole():
+    pins = Pins(np.array([0]), np.zeros((1, 1, 3), np.float32))
+    for fields, goes in (({}, True), ({"pins": pins}, False), ({"seams": np.array([[0, 10]], np.int32)}, False)):
+        scene = sheet_within(CUBE, 3.0, side=10, **fields)
+        pins.targets[0, 0] = scene.cloths[0].positions[0]
+        moved = freed_of_bodies(scene)[0].cloths[0].positions - scene.cloths[0].positions
+        assert (np.ptp(moved, axis=0).max() < 0.01) == goes
+
+
 def test_a_sheet_with_a_dent_of_a_ball_is_brought_over_it():
     flat, faces = sheet(15, 0.3)
     body, triangles = ball(0.08)
