@@ -19,9 +19,10 @@ class TAFFETA_OT_pin_add(OnCloth):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         item = context.object
-        active, taken = item.vertex_groups.active, pin_properties.groups(item)
+        active, taken, rig = item.vertex_groups.active, pin_properties.groups(item), item.find_armature()
         pins = item.taffeta.cloth.pins.add()
-        if active is not None and active.name not in taken:
+        bones = () if rig is None else rig.data.bones  # whose weights on a garment are no pins
+        if active is not None and active.name not in taken and active.name not in bones:
             pins.group = active.name
         return {"FINISHED"}
 

@@ -71,6 +71,14 @@ def _set_preset(cloth: ClothProperties, index: int) -> None:
     cloth.thickness = fabric.contact_thickness
 
 
+def _redraw(cloth: ClothProperties, context: bpy.types.Context) -> None:
+    """The numbers stand in Properties, in the sidebar and below the timeline; Blender 5 draws only the one anew in
+    which they were changed."""
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            area.tag_redraw()
+
+
 def _get_stretch(cloth: ClothProperties) -> float:
     return 0.5 * (cloth.stretch_warp + cloth.stretch_weft)
 
@@ -90,6 +98,7 @@ class ClothProperties(bpy.types.PropertyGroup):
         get=_get_preset,
         set=_set_preset,
         options=UNKEYED,
+        update=_redraw,
     )
     density: FloatProperty(
         name="Density (kg/m²)",

@@ -8,7 +8,9 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-NICENESS = 10  #: a tenth of what a process at 0 gets where both want one processor
+NICENESS = (
+    5  #: a third of what a process at 0 gets where both want one processor; of 10 beside a render hardly any was left
+)
 BELOW_NORMAL = 0x4000  # BELOW_NORMAL_PRIORITY_CLASS of the Windows API
 
 

@@ -7,6 +7,7 @@ import bpy
 import pytest
 
 from taffeta.tests.addon.conftest import fcurves
+from taffeta.tests.addon.posing import make_armature
 
 
 @pytest.fixture
@@ -28,6 +29,17 @@ def test_new_pins_take_the_active_vertex_group_where_nothing_has_it_yet(cape):
     bpy.ops.taffeta.pin_add()
     assert [entry.group for entry in pins] == ["", "Hem", ""]
     assert [entry.strength for entry in pins] == [1.0, 1.0, 1.0]
+
+
+def test_new_pins_leave_the_groups_of_bones_alone(cape):
+    """Weights by which a garment follows its rig would pin all of it."""
+    pins = cape.taffeta.cloth.pins
+    cape.modifiers.new("Armature", "ARMATURE").object = make_armature()
+    bpy.context.view_layer.objects.active = cape
+    for name in ("Upper", "Waist"):
+        cape.vertex_groups.active = cape.vertex_groups.new(name=name)
+        bpy.ops.taffeta.pin_add()
+    assert [entry.group for entry in pins] == ["", "Waist"]
 
 
 def test_removed_pins_take_their_keys_and_drivers_along_and_others_keep_theirs(cape):
