@@ -64,12 +64,12 @@ class TAFFETA_OT_quick_cloth(OnSelectedMeshes):
         default=True,
     )
     subdivide: BoolProperty(
-        name="Subdivide Coarse Sheets",
+        name="Subdivide Sheets",
         description="Cut the edges of a sheet that is too coarse to fold, in the mesh itself",
         default=True,
     )
     parts: IntProperty(
-        name="Parts of Each Edge",
+        name="Parts per Edge",
         description="Into how many parts each edge is cut; 0 chooses so that the sheet folds well",
         default=0,
         min=0,

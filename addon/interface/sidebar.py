@@ -51,6 +51,8 @@ class TAFFETA_PT_sidebar_cloths(SidebarPanel, bpy.types.Panel):
         if not cloths:
             layout.label(text=TAFFETA_OT_quick_cloth.obstacle(context) or "No object is cloth yet")
             layout.operator("taffeta.quick_cloth", icon="MOD_CLOTH")
+        elif any(item.type == "MESH" and item.taffeta.role != "CLOTH" for item in context.selected_objects):
+            layout.operator("taffeta.quick_cloth", text="Make Selected Cloth", icon="MOD_CLOTH")
 
 
 class TAFFETA_PT_sidebar_layers(SidebarPanel, bpy.types.Panel):

@@ -80,6 +80,18 @@ def test_layers_stand_together_once_there_are_two_cloths(draw, make_cloth):
     assert draw("layers").shown == [("prop", "layer"), ("prop", "layer")]
 
 
+def test_what_is_selected_can_become_cloth_beside_others(draw, make_cloth, make_collider):
+    """Two garments of four became cloth, the others colliders: no button of the sidebar made them cloth, too."""
+    cloth, body = make_cloth(), make_collider()
+    cloth.select_set(True)
+    assert ("operator", "taffeta.quick_cloth") not in draw("cloths").shown
+    body.select_set(True)
+    assert "Make Selected Cloth" in draw("cloths").buttons()
+    cloth.select_set(False)
+    bpy.ops.taffeta.quick_cloth()
+    assert body.taffeta.role == "CLOTH"
+
+
 def test_a_bake_whose_cloth_was_undone_can_still_be_ended(draw, make_cloth, monkeypatch):
     cloth = make_cloth()
     monkeypatch.setattr(session, "state", lambda: BakeState(phase=Phase.RUNNING))
