@@ -114,6 +114,13 @@ def test_only_what_is_neither_pinned_nor_sewn_goes_as_a_whole():
         assert (np.ptp(moved, axis=0).max() < 0.01) == goes
 
 
+def test_what_would_lie_in_a_heap_around_a_body_stays_where_it_began():
+    """Each vertex of it at the nearest place of the same border: all crosses all, and each look took ten seconds."""
+    scene = sheet_within(CUBE, 2.0, side=30, pins=Pins(np.array([0]), np.zeros((1, 1, 3), np.float32)))
+    scene.cloths[0].pins.targets[0, 0] = scene.cloths[0].positions[0]
+    assert freed_of_bodies(scene) == (scene, [])
+
+
 def test_a_sheet_with_a_dent_of_a_ball_is_brought_over_it():
     flat, faces = sheet(15, 0.3)
     body, triangles = ball(0.08)
