@@ -50,7 +50,7 @@ def _crossings(positions: Places, surface: Surface) -> IntArray:
     cloth = surface.cloth_vertices
     bodies = surface.triangles[surface.triangles[:, 0] >= cloth].astype(np.int64) - cloth
     places = np.asarray(positions[cloth:], np.float64)
-    point = COLLAPSED * float(np.ptp(places, axis=0).max(initial=0.0))
+    point = COLLAPSED * float(np.abs(places).max(initial=0.0))
     edges, bodies = extended(places, bodies, point)
     edge, triangle = intersections(places, bodies, edges).T
     return np.asarray(np.column_stack([edges[edge], bodies[triangle]]) + cloth)
