@@ -44,8 +44,9 @@ def way_out(
     drawn = (edge_lengths(own, edges) / np.maximum(lengths, 1e-30)).max(initial=0.0)
     if deepest < DEEP * lengths.mean() or drawn < LONGEST:
         return None
-    apart = meetings.apart(scene.settings.begins)[meetings.of_cloths[k]]
-    stopping = [body for number, body in enumerate(bodies) if not apart[:, meetings.of_colliders[number]].all()]
+    apart = meetings.apart(scene.settings.begins)
+    let = apart[meetings.of_cloths[k]][:, meetings.of_colliders].all(axis=0)
+    stopping = [body for body, through in zip(bodies, let, strict=True) if not through]
     surface, party, every = surface_of(scene), meetings.of_scene(scene), start_positions(scene)
     first, cloths = sum(len(other.positions) for other in scene.cloths[:k]), len(scene.cloths)
 
@@ -56,8 +57,7 @@ def way_out(
         every[first : first + len(places)] = places
         found = tangles(every, surface)
         found = found.subset((found.objects[:, 0] == k) & (found.objects[:, 1] >= cloths))
-        let = meetings.apart(scene.settings.begins)
-        return bool(let_through(party, let, found.corners[:, :2], found.corners[:, 2:]).all())
+        return bool(let_through(party, apart, found.corners[:, :2], found.corners[:, 2:]).all())
 
     best, least = None, np.inf
     for direction, share in _directions(scene, k):

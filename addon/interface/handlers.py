@@ -16,6 +16,7 @@ from ..live import session as live
 from ..live.state import Occurrence
 from ..scene import keys, modifier, older_start, overridable, roster, triangulation
 from ..scene.gather import cloth_objects
+from ..scene.listening import listen, unlisten
 
 
 def _leave() -> None:
@@ -107,8 +108,7 @@ HANDLERS = (
 
 
 def register() -> None:
-    for name, handler in HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+    listen(HANDLERS)
     atexit.register(session.close)
 
 
@@ -116,5 +116,4 @@ def unregister() -> None:
     """Blender calls it as it quits, too."""
     _leave()
     atexit.unregister(session.close)
-    for name, handler in reversed(HANDLERS):
-        getattr(bpy.app.handlers, name).remove(handler)
+    unlisten(HANDLERS)

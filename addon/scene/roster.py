@@ -12,6 +12,7 @@ import bpy
 
 from .gather import Members
 from .gather import members as look
+from .listening import listen, unlisten
 
 _known: dict[int, Members] = {}  # by the scene's session_uid
 
@@ -56,11 +57,9 @@ HANDLERS = (
 
 
 def register() -> None:
-    for name, handler in HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+    listen(HANDLERS)
 
 
 def unregister() -> None:
-    for name, handler in reversed(HANDLERS):
-        getattr(bpy.app.handlers, name).remove(handler)
+    unlisten(HANDLERS)
     forget()

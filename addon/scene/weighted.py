@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from . import modifier
+from .listening import listen, unlisten
 
 MAKES_WEIGHTS = frozenset({"DATA_TRANSFER", "VERTEX_WEIGHT_EDIT", "VERTEX_WEIGHT_MIX", "VERTEX_WEIGHT_PROXIMITY"})
 
@@ -75,11 +76,9 @@ HANDLERS = (
 
 
 def register() -> None:
-    for name, handler in HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+    listen(HANDLERS)
 
 
 def unregister() -> None:
-    for name, handler in reversed(HANDLERS):
-        getattr(bpy.app.handlers, name).remove(handler)
+    unlisten(HANDLERS)
     forget()

@@ -17,17 +17,7 @@ from taffeta.gpu_core.files.job import describe
 from taffeta.gpu_core.scene.differences import differences
 from taffeta.gpu_core.scene.scene import SceneError
 from taffeta.tests.addon.conftest import fcurves
-
-HELD = [0, 4, 20]  #: vertices of the sheet
-
-
-@pytest.fixture
-def cape(make_cloth):
-    """A sheet with one group of pins beside an empty first one."""
-    item = make_cloth("Cape")
-    item.vertex_groups.new(name="Held").add(HELD, 1.0, "REPLACE")
-    item.taffeta.cloth.pins.add().group = "Held"
-    return item
+from taffeta.tests.addon.scene.conftest import HELD
 
 
 def pins_of(item):

@@ -10,17 +10,7 @@ from taffeta.addon.bake import session
 from taffeta.addon.scene import checks, pin_properties, weighted
 from taffeta.addon.scene.gather import gather, members
 from taffeta.tests.addon import baking
-
-HELD = [0, 4, 20]  #: vertices of the sheet
-
-
-@pytest.fixture
-def cape(make_cloth):
-    """A sheet with one group of pins beside an empty first one."""
-    item = make_cloth("Cape")
-    item.vertex_groups.new(name="Held").add(HELD, 1.0, "REPLACE")
-    item.taffeta.cloth.pins.add().group = "Held"
-    return item
+from taffeta.tests.addon.scene.conftest import HELD
 
 
 def read():
