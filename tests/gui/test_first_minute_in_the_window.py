@@ -21,6 +21,7 @@ show_tab('Taffeta')
 redraw()
 """
 FEW = 5  #: frames
+MANY = 2000  #: frames, so that the bake still runs when the mouse looks for its cross
 
 
 @pytest.fixture
@@ -34,6 +35,7 @@ def test_two_clicks_lead_from_a_plane_over_suzanne_to_a_running_bake(plane, pict
     plane.screenshot(pictures / "first_look.png")
     plane.click("bpy.ops.taffeta.quick_cloth()")
     plane.until("bpy.data.objects['Plane'].taffeta.role == 'CLOTH'")
+    plane.do(f"bpy.context.scene.frame_end = {MANY}")
     plane.redraw()
     plane.screenshot(pictures / "quick_cloth.png")
     plane.click("bpy.ops.taffeta.bake()")
@@ -51,7 +53,7 @@ def test_two_clicks_lead_from_a_plane_over_suzanne_to_a_running_bake(plane, pict
 def test_the_first_bake_is_there_when_the_saved_file_is_opened_again(plane, when):
     plane.click("bpy.ops.taffeta.quick_cloth()")
     plane.until("bpy.data.objects['Plane'].taffeta.role == 'CLOTH'")
-    plane.do(f"bpy.context.scene.frame_end = {FEW if when == 'after' else 100}")
+    plane.do(f"bpy.context.scene.frame_end = {FEW if when == 'after' else MANY}")
     plane.redraw()
     plane.click("bpy.ops.taffeta.bake()")
     plane.until("session().state().done >= 2")
