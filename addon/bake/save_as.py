@@ -69,6 +69,11 @@ def settle(scene: bpy.types.Scene) -> list[str]:
     return troubles
 
 
+def forget() -> None:
+    """What could not be moved was another file's."""
+    stranded.clear()
+
+
 def _temporary(scene: bpy.types.Scene) -> list[tuple[Path, list[bpy.types.Object]]]:
     """The folders that go with Blender, each with who plays from there, whatever its role is by now."""
     folders = place.attached(place.players(scene))

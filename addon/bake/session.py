@@ -77,6 +77,7 @@ class Bake:
         self.state = BakeState(phase=Phase.READING, warnings=tuple(_ignored(scene)))
         self.settings: Settings | None = None  #: of the scene, once it is read
         self.reports: list[dict[str, Any]] = []
+        self._began = time.monotonic()
         self._blend = order.blend or place.open_file()
         self._place(scene, cloths, earlier)
         place.refuse_foreign(self.folder, scene, self._blend)
@@ -139,6 +140,11 @@ class Bake:
     def remaining(self) -> float | None:
         """Seconds to go, or None while nobody knows."""
         return self._process.eta if self._process is not None else None
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since it began."""
+        return time.monotonic() - self._began
 
     def bakes(self, cloth: bpy.types.Object) -> bool:
         """Is this one of its cloths?"""
@@ -378,11 +384,15 @@ def forget() -> None:
     last = BakeState()
 
 
-def remaining_text() -> str:
-    """“1:20 left”, or nothing while nobody knows."""
-    seconds = current.remaining if current is not None else None
-    if seconds is None:
+def time_text() -> str:
+    """“1:20 left”, or while nobody knows that, “0:07 so far”."""
+    if current is None:
         return ""
+    left = current.remaining
+    return f"{_clock(current.elapsed)} so far" if left is None else f"{_clock(left)} left"
+
+
+def _clock(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02} left" if hours else f"{minutes}:{rest:02} left"
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

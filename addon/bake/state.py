@@ -114,10 +114,10 @@ class BakeState:
             case Phase.READING:
                 return "Waiting for the render" if self.rendering else "Reading the scene"
             case Phase.STARTING:
-                return "Starting the solver"
+                return "Starting"
             case Phase.RUNNING:
                 if self.working:
-                    return f"{self.done} / {self.frames}, {self.working.partition(': ')[2]}"
+                    return f"{self.done} / {self.frames}, {self.working.partition(': ')[2].replace(' of ', '/')}"
                 return f"{self.done} / {self.frames} frames" if self.done else "Setting up"
             case Phase.PAUSED:
                 return f"Paused: {self.done} / {self.frames} frames"

@@ -28,6 +28,7 @@ ICONS = {
 }
 BAKING = "Being baked"
 FRAMES_SHOWN = 8
+PROGRESS_LETTERS = 31  #: “1999 / 2000 frames  1:01:18 left”, which the bars have room for
 
 
 class TAFFETA_PT_bake(ClothPanel, bpy.types.Panel):
@@ -130,11 +131,16 @@ def _draw_buttons(layout: bpy.types.UILayout, context: bpy.types.Context, whole:
 
 def draw_progress(layout: bpy.types.UILayout, state: BakeState) -> None:
     row = layout.row(align=True)
-    left = "" if state.working else session.remaining_text()  # there is room for one of them
-    row.progress(factor=state.share, text=f"{state.headline}  {left}".strip())
+    row.progress(factor=state.share, text=_progress_text(state))
     paused = state.phase is Phase.PAUSED
     row.operator("taffeta.pause", text="", icon="PLAY" if paused else "PAUSE")
     row.operator("taffeta.cancel", text="", icon="X")
+
+
+def _progress_text(state: BakeState) -> str:
+    """How far it is and how long that takes, or took; the first alone where there is no room for both."""
+    both = f"{state.headline}  {session.time_text()}".rstrip()
+    return both if len(both) <= PROGRESS_LETTERS else state.headline
 
 
 def _draw_statistics(layout: bpy.types.UILayout, state: BakeState) -> None:

@@ -13,8 +13,7 @@ from bl_ui.utils import PresetPanel
 from bpy.props import StringProperty
 
 from ...gpu_core.messages import coded
-from ...gpu_core.scene.fabrics import FABRICS
-from ..scene.properties import FABRIC_NUMBERS
+from ...gpu_core.scene.fabrics import FABRIC_NUMBERS, FABRICS
 from .greyed import OnCloth
 
 FOLDER = "taffeta/fabric"  #: below the presets of the user's scripts

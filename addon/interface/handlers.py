@@ -38,6 +38,7 @@ def _before_load(*_: object) -> None:
 def _after_load(*_: object) -> None:
     place.begin_file()
     session.forget()
+    save_as.forget()
     live.forget()
     for scene in bpy.data.scenes:
         older_start.carry_over(scene)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty, StringProperty
 
-from ...gpu_core.scene.fabrics import COTTON, FABRICS, Fabric
+from ...gpu_core.scene.fabrics import COTTON, FABRIC_NUMBERS, FABRICS, fabric_of
 from ...gpu_core.scene.scene import Cloth, Collider, Material
 from . import (
     collision_properties,
@@ -40,26 +40,10 @@ FABRIC_PRESETS = (
     ("CUSTOM", "Custom", "Numbers of your own", CUSTOM_PRESET),
 )
 
-#: The numbers that make the fabric; thickness and air are not compared, so changing them keeps the preset's name.
-FABRIC_NUMBERS = (
-    "density", "stretch_warp", "stretch_weft", "shear", "bend", "bend_friction", "strain_limit", "softening",
-    "friction", "stretch_damping", "shear_damping", "bend_damping", "stretch_yield",
-    "bend_yield",
-)  # fmt: skip
-
-SINGLE_PRECISION = 1.0e-6  #: relative; the properties are float32
-
-
-def _is_fabric(cloth: ClothProperties, fabric: Fabric) -> bool:
-    material = fabric.material
-    return all(
-        abs(getattr(cloth, key) - getattr(material, key)) <= SINGLE_PRECISION * getattr(material, key)
-        for key in FABRIC_NUMBERS
-    )
-
 
 def _get_preset(cloth: ClothProperties) -> int:
-    return next((index for index, fabric in enumerate(FABRICS) if _is_fabric(cloth, fabric)), CUSTOM_PRESET)
+    fabric = fabric_of({name: getattr(cloth, name) for name in FABRIC_NUMBERS})
+    return CUSTOM_PRESET if fabric is None else FABRICS.index(fabric)
 
 
 def _set_preset(cloth: ClothProperties, index: int) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .air import WEIGHTS
+from .fabrics import FABRIC_NUMBERS, fabric_of
 from .older import of_today
 from .scene import PAINTABLE
 from .settings import MOST_FRAMES
@@ -147,13 +148,25 @@ def _moved(held: Values, asked: Values) -> bool:
 
 def _object(held: Values, asked: Values, frames: range) -> Iterator[Difference]:
     name = asked["name"]
-    yield from _numbers(name, flat(held), flat(asked), frames)
+    before, after = flat(held), flat(asked)
+    if own := _other_fabric(before, after):
+        yield Difference(f"{name}: {own}")
+        before = {**before, **{number: after[number] for number in FABRIC_NUMBERS}}
+    yield from _numbers(name, before, after, frames)
     yield from _pin_groups(name, held.get("pins", ()), asked.get("pins", ()), frames)
-    before, after = held.get("arrays"), asked.get("arrays")
-    if before is None or after is None:
+    arrays, others = held.get("arrays"), asked.get("arrays")
+    if arrays is None or others is None:
         return
-    changed = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+    changed = [key for key in {**arrays, **others} if arrays.get(key) != others.get(key)]
     yield from dict.fromkeys(Difference(f"{name}: {ARRAYS.get(key, key)}") for key in changed)
+
+
+def _other_fabric(held: Values, asked: Values) -> str:
+    """“fabric is Silk, was Cotton” where all its numbers are one preset's, then another's; else nothing."""
+    if "density" not in held or not {*held.get("keys", {}), *asked.get("keys", {})}.isdisjoint(FABRIC_NUMBERS):
+        return ""
+    before, after = (fabric_of({**LATER, **values}) for values in (held, asked))
+    return f"fabric is {after.name}, was {before.name}" if before and after and before is not after else ""
 
 
 def _pin_groups(name: str, held: Sequence[Values], asked: Sequence[Values], frames: range) -> Iterator[Difference]:

@@ -8,6 +8,7 @@ KES the Kawabata range; E an estimate. Warp comes first.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,6 +24,16 @@ SOFTENED_STRAIN_LIMIT = 0.10
 #: Curvature that is left when cloth was bent and let go, M/D with M its friction moment, 1/m: the middle of 23 to 54,
 #: six denims (H16). Taken for all yarns (E): no other fabric's friction was found beside its D.
 RESIDUAL_CURVATURE = 39.0
+
+
+#: The numbers that make a fabric; with another thickness or air it keeps its name.
+FABRIC_NUMBERS = (
+    "density", "stretch_warp", "stretch_weft", "shear", "bend", "bend_friction", "strain_limit", "softening",
+    "friction", "stretch_damping", "shear_damping", "bend_damping", "stretch_yield",
+    "bend_yield",
+)  # fmt: skip
+
+SINGLE_PRECISION = 1.0e-6  #: relative: Blender's properties are float32
 
 
 class Directions(NamedTuple):
@@ -137,3 +148,15 @@ COTTON = FABRICS[0]  #: what a new cloth is made of
 def named(name: str) -> Fabric:
     """The preset of that name, in whatever case. Raises KeyError."""
     return {fabric.name.lower(): fabric for fabric in FABRICS}[name.lower()]
+
+
+def fabric_of(numbers: Mapping[str, float]) -> Fabric | None:
+    """The preset that has these FABRIC_NUMBERS, which may be rounded to float32; None if they are somebody's own."""
+    return next((fabric for fabric in FABRICS if _has(fabric.material, numbers)), None)
+
+
+def _has(material: Material, numbers: Mapping[str, float]) -> bool:
+    return all(
+        abs(numbers[name] - getattr(material, name)) <= SINGLE_PRECISION * getattr(material, name)
+        for name in FABRIC_NUMBERS
+    )

@@ -89,7 +89,7 @@ def test_nothing_moves_any_more_where_the_cloth_has_settled(scene, make_cloth, t
 def test_a_bake_tells_how_far_the_pre_roll_is_and_its_report_what_it_took(dressed):
     bake = begin()
     said = headlines(bake, lambda state: state.done)
-    assert any(text.startswith("0 / 4, pre-roll ") and text.endswith(f" of {PREROLL}") for text in said), said
+    assert any(text.startswith("0 / 4, pre-roll ") and text.endswith(f"/{PREROLL}") for text in said), said
     end(bake)
     text = report.text(dressed, session.state())
     assert f"Its first frame comes after a pre-roll of {PREROLL} frames, " in text

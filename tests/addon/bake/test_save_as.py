@@ -325,6 +325,17 @@ def test_a_cache_that_cannot_follow_the_first_save_stays_whole_and_the_panel_say
     assert status.of(unsaved, cloth()) == (CacheState.READY, "4 frames")
 
 
+def test_what_could_not_follow_is_forgotten_with_its_file(unsaved, tmp_path, monkeypatch):
+    bpy.ops.taffeta.bake()
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "copy2", no_room)
+        patch.setattr(os, "link", no_room)
+        save(tmp_path / "shot.blend")
+    assert save_as.stranded
+    bpy.ops.wm.read_homefile(use_empty=True)
+    assert not save_as.stranded
+
+
 def no_room(*_, **__):
     raise OSError(errno.ENOSPC, "No space left on device")
 

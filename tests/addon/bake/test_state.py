@@ -63,7 +63,7 @@ def test_the_last_frames_report_is_kept_for_the_panel():
 
 def test_a_pre_roll_counts_its_own_frames_and_plays_nothing():
     state, effects = follow(READ, START, rolled(2))
-    assert (state.phase, state.share, state.done, state.headline) == (Phase.RUNNING, 0.25, 0, "0 / 4, pre-roll 2 of 8")
+    assert (state.phase, state.share, state.done, state.headline) == (Phase.RUNNING, 0.25, 0, "0 / 4, pre-roll 2/8")
     assert (effects, state.latest["iterations"]) == ([Effect.START_WORKER], 7)
     assert after(READ, START, rolled(8), frame(1)).headline == "1 / 4 frames"
 

@@ -244,6 +244,23 @@ def test_the_status_bar_shows_a_running_bake_only(addon, monkeypatch):
     assert ("operator", "taffeta.cancel") in layout.shown
 
 
+@pytest.mark.parametrize(
+    ("changes", "left", "text"),
+    [
+        ({"phase": Phase.READING, "done": 0}, None, "Reading the scene  0:07 so far"),
+        ({"done": 0}, None, "Setting up  0:07 so far"),
+        ({"working": "frame 3: step 2 of 8"}, 80.0, "2 / 4, step 2/8  1:20 left"),
+        ({"working": "frame 3: step 2 of 8", "done": 1234, "frames": 2000}, 8000.0, "1234 / 2000, step 2/8"),
+    ],
+)
+def test_a_progress_says_how_long_as_far_as_there_is_room(addon, monkeypatch, changes, left, text):
+    state = replace(RUNNING, **changes)
+    monkeypatch.setattr(session, "current", SimpleNamespace(state=state, remaining=left, elapsed=7.2))
+    layout = RecordingLayout()
+    bake_panels.draw_progress(layout, state)
+    assert layout.texts() == text
+
+
 def test_drawing_reads_no_file_and_asks_at_most_whether_one_is_there(draw, saved_scene, monkeypatch):
     bpy.ops.taffeta.bake()
 

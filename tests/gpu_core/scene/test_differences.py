@@ -9,6 +9,7 @@ import pytest
 
 from taffeta.gpu_core.files.job import describe
 from taffeta.gpu_core.scene.differences import differences
+from taffeta.gpu_core.scene.fabrics import COTTON, named
 from taffeta.tests.gpu_core.small_scene import full_scene
 
 
@@ -71,6 +72,26 @@ def renamed_collider(scene):
 def test_a_change_is_named_by_object_and_property(change, expected):
     scene = full_scene()
     assert texts(scene, change(scene)) == expected
+
+
+def test_another_fabric_is_named_and_its_numbers_are_not():
+    scene = full_scene()
+    sheet, second = scene.cloths
+
+    def of(material, thickness=COTTON.contact_thickness):
+        return replace(scene, cloths=(replace(sheet, material=material, thickness=thickness), second))
+
+    cotton, silk, felt = of(COTTON.material), named("silk").material, named("felt")
+    assert texts(cotton, of(silk)) == ["Sheet: fabric is Silk, was Cotton"]
+    assert texts(cotton, of(felt.material, felt.contact_thickness)) == [
+        "Sheet: fabric is Felt, was Cotton",
+        "Sheet: thickness is 0.002, was 0.001",
+    ]
+    airy = of(replace(silk, air_drag=0.5))
+    assert texts(cotton, airy) == ["Sheet: fabric is Silk, was Cotton", "Sheet: air drag is 0.5, was 1"]
+    own = texts(cotton, of(replace(silk, bend=1.0)))
+    assert "Sheet: bend is 1, was 5e-06" in own
+    assert not [text for text in own if "fabric" in text]
 
 
 def test_pins_that_are_gone_are_named():
