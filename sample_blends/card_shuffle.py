@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from math import radians
+from math import cos, radians, sin
 
 import bpy
 
@@ -16,7 +16,7 @@ LENGTH, SHARE = 0.178, 0.127 / 0.178  #: m: jumbo cards
 LAPPED = 0.04  #: m by which the piles reach over each other in the end
 APART = 1.5e-3  #: m from each card of a pile to the next
 CLAMPED = 0.2  #: of the length, which lies flat under a hand
-RAISED, DRAWN_IN = 0.48, 0.17  #: of what is free: how far its end is bent up, and back
+BENT = radians(60.0)  #: what is free, along a circle, so that it is no longer than flat
 FIRST, EACH, AFTER = 8, 2, 3  #: frames: the first is let go, from each to the next, and the hand on it
 FRAMES = 72
 #: Plastic cards, 0.3 mm of 2.5 GPa and 1.2 g/cm³: D = E t³ / 12 (1 − ν²). Their stretch is softened, for time's sake.
@@ -55,10 +55,10 @@ def bend_up(card: bpy.types.Object, side: float) -> None:
     """It begins bent, its inner end held above where it will come to lie, and strives for the flat."""
     card.shape_key_add(name="Flat")
     key = card.shape_key_add(name="Bent")
-    free = (1.0 - CLAMPED) * LENGTH
+    radius = (1.0 - CLAMPED) * LENGTH / BENT
     for point in key.data:
-        share = max(0.0, (0.5 - CLAMPED) * LENGTH - side * point.co.x) / free
-        point.co.x += side * DRAWN_IN * free * share**3
-        point.co.z += RAISED * free * share**2
+        way = max(0.0, (0.5 - CLAMPED) * LENGTH - side * point.co.x)  # from the hand
+        point.co.x += side * (way - radius * sin(way / radius))
+        point.co.z += radius * (1.0 - cos(way / radius))
     key.value = 1.0
     card.taffeta.cloth.rest_shape_key = "Flat"

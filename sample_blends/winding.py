@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import tau
 
 import bmesh
 import bpy
@@ -12,8 +13,10 @@ from mathutils import Matrix
 
 from .actors import beyond, hold
 from .look import varnish
+from .rings import ring_faces
 
 THICK = 0.006  #: m, radius of bars and hoops
+ROUND, ACROSS = 96, 16  #: vertices of a hoop
 KEY_EVERY = 6  #: frames
 EASE = 1.5  #: power of the turn that the ends come nearer with: what the first turns wind up is little
 
@@ -54,26 +57,31 @@ def bar(name: str, width: float) -> bpy.types.Object:
     bmesh.ops.create_cone(
         shape, cap_ends=True, segments=24, radius1=THICK, radius2=THICK, depth=width + 0.04, matrix=across
     )
-    return _linked(name, shape)
-
-
-def hoop(name: str, radius: float) -> bpy.types.Object:
-    """A ring about x, m, for the eye only."""
-    shape = bmesh.new()
-    bmesh.ops.create_circle(shape, segments=16, radius=THICK, matrix=Matrix.Translation((0.0, radius, 0.0)))
-    bmesh.ops.spin(
-        shape, geom=shape.edges[:], cent=(0.0, 0.0, 0.0), axis=(1.0, 0.0, 0.0), angle=2.0 * np.pi, steps=96,
-        use_merge=True,
-    )  # fmt: skip
-    return _linked(name, shape)
-
-
-def _linked(name: str, shape: bmesh.types.BMesh) -> bpy.types.Object:
     mesh = bpy.data.meshes.new(name)
     shape.to_mesh(mesh)
     shape.free()
+    return _linked(mesh)
+
+
+def hoop(name: str, radius: float) -> bpy.types.Object:
+    """A ring about x, m, for the eye only.
+
+    Made by hand: bmesh's spin lists faces in another order each time, and with it pins go otherwise in the last digit.
+    """
+    around = tau * np.arange(ROUND)[:, None] / ROUND
+    across = tau * np.arange(ACROSS) / ACROSS
+    out = radius + THICK * np.cos(across)
+    places = np.stack(
+        np.broadcast_arrays(THICK * np.sin(across), out * np.cos(around), out * np.sin(around)), axis=-1
+    ).reshape(-1, 3)
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(places.tolist(), [], (ring_faces(ROUND + 1, ACROSS) % len(places)).tolist())
+    return _linked(mesh)
+
+
+def _linked(mesh: bpy.types.Mesh) -> bpy.types.Object:
     mesh.shade_smooth()
     mesh.materials.append(varnish())
-    made = bpy.data.objects.new(name, mesh)
+    made = bpy.data.objects.new(mesh.name, mesh)
     bpy.context.scene.collection.objects.link(made)
     return made
