@@ -365,8 +365,10 @@ def baking(cloth: bpy.types.Object) -> bool:
 def close() -> None:
     """Stop a running bake at once: the file it belongs to goes away, or Blender does."""
     global current
-    tell(Happening.FILE_CLOSING)
-    current = None
+    if current is not None:
+        tell(Happening.FILE_CLOSING)
+        current = None
+        status.forget()
 
 
 def close_window() -> None:

@@ -13,8 +13,10 @@ from ..scene import modifier
 
 
 def hidden(cloth: bpy.types.Object, contents: Contents) -> str:
-    """Why Blender does not show the frames, in words, or nothing where it does."""
+    """Why Blender does not show the frames, in words, or nothing where it does, or will once the scene is read."""
     own = modifier.find(cloth)
+    if not modifier.are_the_users():
+        return ""
     if own is None:
         return "No modifier plays it"
     if not own.show_viewport or not own.show_render:

@@ -83,8 +83,9 @@ class TAFFETA_OT_bake(Ticking):
         if bpy.app.background or context.window is None:
             return self.execute(context)
         self._asked = True
-        cloths = _selected(context.scene) if self.scope == "SELECTED" else None
-        lost = "" if self.resume else kept.would_replace(context.scene, self._frames_kept(context), cloths)
+        cloths = self._scoped(context.scene)
+        nothing = self.resume or cloths == []
+        lost = "" if nothing else kept.would_replace(context.scene, self._frames_kept(context), cloths)
         if lost:
             return confirmed(self, context, event, "Bake over the cache?", lost, "Bake")
         return self.execute(context)
@@ -140,19 +141,21 @@ class TAFFETA_OT_bake(Ticking):
         """The last frame that stays of what is there, or none."""
         return retiming.current(context.scene) if self.from_current else None
 
+    def _scoped(self, scene: bpy.types.Scene) -> list[bpy.types.Object] | None:
+        """The cloths that are to be baked, as far as one knows without reading the scene; None: all."""
+        if self.scope == "STALE":
+            return [cloth for cloth, state, _ in status.every(scene) if state is not CacheState.READY]
+        return _selected(scene) if self.scope == "SELECTED" else None
+
     def _order(self, context: bpy.types.Context) -> session.Order:
         """Raises NothingToDoError."""
         scene = context.scene
-        cloths = None
-        if self.scope == "SELECTED":
-            cloths = _selected(scene)
-            if not cloths:
-                raise session.NothingToDoError("No cloth is selected")
-        elif self.scope == "STALE":
+        if self.scope == "STALE":
             checking.check(context)
-            cloths = [cloth for cloth, state, _ in status.every(scene) if state is not CacheState.READY]
-            if not cloths:
-                raise session.NothingToDoError("Nothing is stale: every cache is ready")
+        cloths = self._scoped(scene)
+        if cloths == []:
+            nothing = {"SELECTED": "No cloth is selected", "STALE": "Nothing is stale: every cache is ready"}
+            raise session.NothingToDoError(nothing[self.scope])
         frame = retiming.current(scene) if self.from_current else None
         return session.Order(cloths=cloths, resume=self.resume, from_frame=frame)
 

@@ -28,7 +28,7 @@ ICONS = {
 }
 BAKING = "Being baked"
 FRAMES_SHOWN = 8
-PROGRESS_LETTERS = 31  #: “1999 / 2000 frames  1:01:18 left”, which the bars have room for
+PROGRESS_LETTERS = 32  #: “1999 / 2000 frames  1:01:18 left”, which the bars have room for
 
 
 class TAFFETA_PT_bake(ClothPanel, bpy.types.Panel):
@@ -138,9 +138,10 @@ def draw_progress(layout: bpy.types.UILayout, state: BakeState) -> None:
 
 
 def _progress_text(state: BakeState) -> str:
-    """How far it is and how long that takes, or took; the first alone where there is no room for both."""
+    """How far it is and how long that takes, or took; the first alone where there is no room for both at all."""
     both = f"{state.headline}  {session.time_text()}".rstrip()
-    return both if len(both) <= PROGRESS_LETTERS else state.headline
+    shorter = both.replace("step ", "")
+    return next((text for text in (both, shorter) if len(text) <= PROGRESS_LETTERS), state.headline)
 
 
 def _draw_statistics(layout: bpy.types.UILayout, state: BakeState) -> None:

@@ -126,7 +126,8 @@ class TAFFETA_OT_quick_cloth(OnSelectedMeshes):
 def _colliders(bodies: Sequence[bpy.types.Object]) -> str:
     if len(bodies) == 1:
         return f"{bodies[0].name} is a collider now"
-    return f"{bodies[0].name} and {len(bodies) - 1} more are colliders now"
+    named = bodies[1].name if len(bodies) == 2 else f"{len(bodies) - 1} more"
+    return f"{bodies[0].name} and {named} are colliders now"
 
 
 def _fineness(scene: bpy.types.Scene, item: bpy.types.Object) -> str:

@@ -23,6 +23,17 @@ PATIENCE = 1.8  #: seconds a worker may take to stop after `cancel`, before it i
 RECENT = 8  #: frames that the estimate of the remaining time averages
 
 
+def time_left(frames: int, seconds: Sequence[float], since: float) -> float:
+    """Seconds that so many frames take at the pace of those before them, if the first has been worked on `since` then.
+
+    One that takes longer counts with them: what is left grows while it lasts, and does not jump at its end.
+    """
+    pace = sum(seconds) / len(seconds)
+    if since <= pace:
+        return max(frames * pace - since, 0.0)
+    return max(frames - 1, 0) * (sum(seconds) + since) / (len(seconds) + 1)
+
+
 class BakeProcess:
     """A worker process that bakes a job folder into a cache folder. Starts when made; call `poll` now and then.
 
@@ -60,6 +71,8 @@ class BakeProcess:
         self._cache = Path(cache).resolve()
         self._ahead = 0  #: frames of the pre-roll that are still to come
         self._seconds: deque[float] = deque(maxlen=RECENT)
+        self._arrived = time.monotonic()  #: when the last frame came
+        self._paused: float | None = None  #: since when it waits
         self._last_event: BakeEvent | None = None
         self._deadline: float | None = None  # set by cancel
         self._stopped_by_us = False
@@ -83,7 +96,8 @@ class BakeProcess:
         """Seconds to go at the pace of the last frames, or None before there is one."""
         if not self._seconds or not self.running:
             return None
-        return (self.frames - self.done + self._ahead) * sum(self._seconds) / len(self._seconds)
+        since = (self._paused or time.monotonic()) - self._arrived
+        return time_left(self.frames - self.done + self._ahead, self._seconds, since)
 
     def poll(self) -> list[BakeEvent]:
         """Events since the last call, without waiting; updates every attribute."""
@@ -107,10 +121,14 @@ class BakeProcess:
     def pause(self) -> None:
         """Let the worker wait after the step it works on. It keeps its memory."""
         tell(self._process, "pause")
+        self._paused = time.monotonic()
 
     def proceed(self) -> None:
         """End a pause."""
         tell(self._process, "continue")
+        if self._paused is not None:
+            self._arrived += time.monotonic() - self._paused
+            self._paused = None
 
     def cancel(self) -> None:
         """Ask the worker to stop. `poll` goes on until state is cancelled; a worker that does not listen within
@@ -140,8 +158,10 @@ class BakeProcess:
             case Prerolled():
                 self._ahead = event.frames - event.done
                 self._seconds.append(event.seconds)
+                self._arrived = time.monotonic()
             case Frame():
                 self.frame, self.done = event.frame, event.done
+                self._arrived = time.monotonic()
                 if event.seconds:  # the start state takes no time
                     self._seconds.append(event.seconds)
             case Failed():

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from taffeta.addon.bake import kept, session
 from taffeta.addon.bake.state import Happening
 from taffeta.addon.cache import place, status
+from taffeta.addon.interface import bake_operators, handlers
 from taffeta.addon.scene import modifier
 from taffeta.gpu_core.files import cache
 from taffeta.gpu_core.files.cache import CacheState
@@ -207,6 +210,27 @@ def test_only_what_is_stale_is_baked(two):
     assert bpy.ops.taffeta.bake(scope="STALE") == {"FINISHED"}
     assert lower.stat().st_mtime_ns == stamp
     assert upper.read_bytes() != before
+
+
+def test_where_all_is_ready_no_loss_is_named_for_what_is_stale(two):
+    bpy.ops.taffeta.bake()
+    stale = SimpleNamespace(scope="STALE")
+    assert bake_operators.TAFFETA_OT_bake._scoped(stale, two) == []
+    item("Upper").taffeta.cloth.density = 0.5
+    assert item("Upper") in bake_operators.TAFFETA_OT_bake._scoped(stale, two)
+
+
+def test_a_bake_that_ends_with_the_add_on_is_known_when_that_is_back(saved_scene):
+    """Unticked and ticked again in the preferences: the panel went on to say what it had known before."""
+    bpy.ops.taffeta.bake()
+    assert status.of(saved_scene, item("Cloth"))[0] is CacheState.READY
+    saved_scene.frame_end = LONG
+    until_frame(begin(), 2)
+    handlers.unregister()
+    handlers.register()
+    found, reason = status.of(saved_scene, item("Cloth"))
+    assert found is CacheState.PARTIAL, reason
+    assert status.left(saved_scene) == item("Cloth")
 
 
 def test_where_nothing_is_stale_nothing_is_baked(saved_scene):

@@ -131,6 +131,7 @@ def test_a_check_that_is_broken_off_leaves_the_scene_as_it_was(baked):
         assert not bpy.ops.taffeta.bake.poll()
         assert checking.current.step(1e-9)
         assert 0 < checking.current.share < 1
+        assert status.of(baked, bpy.data.objects["Cloth"])[0] is CacheState.READY  # though its modifier is off for now
         checking.close()
         assert checking.current is None
         assert baked.frame_current == 3

@@ -80,7 +80,7 @@ def test_quick_cloth_says_how_fine_the_sheet_is(scene):
 def test_quick_cloth_says_what_became_a_collider(meshes):
     bodies = [bpy.data.objects["Body"], bpy.data.objects["Far"]]
     assert object_menu._colliders(bodies[:1]) == "Body is a collider now"
-    assert object_menu._colliders(bodies) == "Body and 1 more are colliders now"
+    assert object_menu._colliders(bodies) == "Body and Far are colliders now"
 
 
 def test_quick_cloth_leaves_a_shared_mesh_alone_and_says_so(scene):

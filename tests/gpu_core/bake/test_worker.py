@@ -21,6 +21,7 @@ from taffeta.gpu_core.bake import process, worker_process
 from taffeta.gpu_core.bake.bake import BakeProcess
 from taffeta.gpu_core.bake.events import Checked, Frame, to_json
 from taffeta.gpu_core.bake.priority import NICENESS
+from taffeta.gpu_core.bake.process import time_left
 from taffeta.gpu_core.files.cache import CacheState, inspect, read_frames
 from taffeta.gpu_core.files.job import digest, save
 from taffeta.gpu_core.files.lock import locked
@@ -206,6 +207,13 @@ def test_what_libraries_print_does_not_get_between_the_events(job, tmp_path):
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == 'noise{"event": "done"}\n'
     assert "more noise" in done.stderr
+
+
+def test_what_is_left_shrinks_with_the_clock_and_grows_with_a_slow_frame():
+    pace = [2.0, 2.0]
+    assert [time_left(5, pace, since) for since in (0.0, 1.0, 2.0)] == [10.0, 9.0, 8.0]
+    assert time_left(5, pace, 8.0) == 16.0  # four more at the pace of 2, 2 and 8
+    assert time_left(0, pace, 1.0) == time_left(0, pace, 9.0) == 0.0
 
 
 def test_the_parent_follows_a_bake_to_its_end(job, tmp_path):
