@@ -151,12 +151,15 @@ def named(name: str) -> Fabric:
 
 
 def fabric_of(numbers: Mapping[str, float]) -> Fabric | None:
-    """The preset that has these FABRIC_NUMBERS, which may be rounded to float32; None if they are somebody's own."""
+    """The preset that has these FABRIC_NUMBERS, which may be rounded to float32; None if they are somebody's own.
+
+    A number that is not there is 0, as what older versions did not know of.
+    """
     return next((fabric for fabric in FABRICS if _has(fabric.material, numbers)), None)
 
 
 def _has(material: Material, numbers: Mapping[str, float]) -> bool:
     return all(
-        abs(numbers[name] - getattr(material, name)) <= SINGLE_PRECISION * getattr(material, name)
+        abs(numbers.get(name, 0.0) - getattr(material, name)) <= SINGLE_PRECISION * getattr(material, name)
         for name in FABRIC_NUMBERS
     )

@@ -89,6 +89,10 @@ def test_another_fabric_is_named_and_its_numbers_are_not():
     ]
     airy = of(replace(silk, air_drag=0.5))
     assert texts(cotton, airy) == ["Sheet: fabric is Silk, was Cotton", "Sheet: air drag is 0.5, was 1"]
+    older = describe(cotton)
+    for entry in older["cloths"]:
+        del entry["material"]["bend_friction"]  # a version that knew of no yarns
+    assert "Sheet: density is 0.083, was 0.12" in [text for text, _ in differences(older, describe(of(silk)))]
     own = texts(cotton, of(replace(silk, bend=1.0)))
     assert "Sheet: bend is 1, was 5e-06" in own
     assert not [text for text in own if "fabric" in text]
