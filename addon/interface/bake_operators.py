@@ -153,9 +153,10 @@ class TAFFETA_OT_bake(Ticking):
         if self.scope == "STALE":
             checking.check(context)
         cloths = self._scoped(scene)
+        if cloths == [] and self.scope == "STALE":
+            raise session.NothingToDoError("Nothing is stale: every cache is ready")
         if cloths == []:
-            nothing = {"SELECTED": "No cloth is selected", "STALE": "Nothing is stale: every cache is ready"}
-            raise session.NothingToDoError(nothing[self.scope])
+            raise session.NothingToDoError("No cloth is selected")
         frame = retiming.current(scene) if self.from_current else None
         return session.Order(cloths=cloths, resume=self.resume, from_frame=frame)
 
