@@ -14,9 +14,9 @@ from ..scene import modifier
 
 def hidden(cloth: bpy.types.Object, contents: Contents) -> str:
     """Why Blender does not show the frames, in words, or nothing where it does, or will once the scene is read."""
-    own = modifier.find(cloth)
     if not modifier.are_the_users():
         return ""
+    own = modifier.find(cloth)
     if own is None:
         return "No modifier plays it"
     if not own.show_viewport or not own.show_render:

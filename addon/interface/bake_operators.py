@@ -83,9 +83,9 @@ class TAFFETA_OT_bake(Ticking):
         if bpy.app.background or context.window is None:
             return self.execute(context)
         self._asked = True
-        cloths = self._scoped(context.scene)
-        nothing = self.resume or cloths == []
-        lost = "" if nothing else kept.would_replace(context.scene, self._frames_kept(context), cloths)
+        cloths = self._scoped(context)
+        replaces = not self.resume and cloths != []
+        lost = kept.would_replace(context.scene, self._frames_kept(context), cloths) if replaces else ""
         if lost:
             return confirmed(self, context, event, "Bake over the cache?", lost, "Bake")
         return self.execute(context)
@@ -141,23 +141,24 @@ class TAFFETA_OT_bake(Ticking):
         """The last frame that stays of what is there, or none."""
         return retiming.current(context.scene) if self.from_current else None
 
-    def _scoped(self, scene: bpy.types.Scene) -> list[bpy.types.Object] | None:
-        """The cloths that are to be baked, as far as one knows without reading the scene; None: all."""
-        if self.scope == "STALE":
-            return [cloth for cloth, state, _ in status.every(scene) if state is not CacheState.READY]
-        return _selected(scene) if self.scope == "SELECTED" else None
+    def _scoped(self, context: bpy.types.Context, known: bool = False) -> list[bpy.types.Object] | None:
+        """The cloths that are to be baked; None: all. known: the scene was read before, to know what is stale."""
+        if self.scope == "SELECTED":
+            return _selected(context.scene)
+        if self.scope == "ALL":
+            return None
+        if not known:
+            checking.check(context)
+        return [cloth for cloth, state, _ in status.every(context.scene) if state is not CacheState.READY]
 
     def _order(self, context: bpy.types.Context) -> session.Order:
         """Raises NothingToDoError."""
-        scene = context.scene
-        if self.scope == "STALE":
-            checking.check(context)
-        cloths = self._scoped(scene)
+        cloths = self._scoped(context, known=self._asked)
         if cloths == [] and self.scope == "STALE":
             raise session.NothingToDoError("Nothing is stale: every cache is ready")
         if cloths == []:
             raise session.NothingToDoError("No cloth is selected")
-        frame = retiming.current(scene) if self.from_current else None
+        frame = self._frames_kept(context)
         return session.Order(cloths=cloths, resume=self.resume, from_frame=frame)
 
     def _finish(self, context: bpy.types.Context) -> set[str]:

@@ -138,7 +138,7 @@ def draw_progress(layout: bpy.types.UILayout, state: BakeState) -> None:
 
 
 def _progress_text(state: BakeState) -> str:
-    """How far it is and how long that takes, or took; the first alone where there is no room for both at all."""
+    """How far it is, and the time. Where both have no room it is “8/20” for “step 8/20”, or without the time."""
     both = f"{state.headline}  {session.time_text()}".rstrip()
     shorter = both.replace("step ", "")
     return next((text for text in (both, shorter) if len(text) <= PROGRESS_LETTERS), state.headline)

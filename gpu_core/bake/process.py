@@ -24,7 +24,7 @@ RECENT = 8  #: frames that the estimate of the remaining time averages
 
 
 def time_left(frames: int, seconds: Sequence[float], since: float) -> float:
-    """Seconds that so many frames take at the pace of those before them, if the first has been worked on `since` then.
+    """How long so many frames still take, s, where those before them took `seconds` each, the last ended `since` s ago.
 
     One that takes longer counts with them: what is left grows while it lasts, and does not jump at its end.
     """

@@ -165,7 +165,7 @@ def _other_fabric(held: Values, asked: Values) -> str:
     """“fabric is Silk, was Cotton” where all its numbers are one preset's, then another's; else nothing."""
     if "density" not in held or not {*held.get("keys", {}), *asked.get("keys", {})}.isdisjoint(FABRIC_NUMBERS):
         return ""
-    before, after = (fabric_of({**LATER, **values}) for values in (held, asked))
+    before, after = fabric_of(held), fabric_of(asked)
     return f"fabric is {after.name}, was {before.name}" if before and after and before is not after else ""
 
 

@@ -45,6 +45,16 @@ def test_bake_and_free_ask_before_frames_are_lost(baked, pictures):
         assert np.array_equal(baked.frames(), frames)
 
 
+def test_bake_stale_asks_where_only_reading_the_scene_tells_that_a_cache_is_stale(baked):
+    window, frames = baked.window, baked.frames()
+    window.do("bpy.data.objects['Cloth'].data.vertices[0].co.z += 0.05")
+    window.click("bpy.ops.taffeta.bake(scope='STALE')")
+    window.redraw()
+    assert not baked.running()
+    window.press("Escape")
+    assert np.array_equal(baked.frames(), frames)
+
+
 def test_the_shape_keys_button_makes_keys_of_the_frames(baked, pictures):
     window, frames = baked.window, baked.frames()
     window.do("make_room()")

@@ -212,12 +212,13 @@ def test_only_what_is_stale_is_baked(two):
     assert upper.read_bytes() != before
 
 
-def test_where_all_is_ready_no_loss_is_named_for_what_is_stale(two):
+def test_what_is_stale_is_known_before_anybody_is_asked_what_may_be_lost(two):
     bpy.ops.taffeta.bake()
-    stale = SimpleNamespace(scope="STALE")
-    assert bake_operators.TAFFETA_OT_bake._scoped(stale, two) == []
-    item("Upper").taffeta.cloth.density = 0.5
-    assert item("Upper") in bake_operators.TAFFETA_OT_bake._scoped(stale, two)
+    clicked = SimpleNamespace(scope="STALE")
+    scoped = bake_operators.TAFFETA_OT_bake._scoped
+    assert scoped(clicked, bpy.context) == []  # nothing is lost
+    item("Upper").data.vertices[0].co.z += 0.05
+    assert item("Upper") in scoped(clicked, bpy.context)
 
 
 def test_a_bake_that_ends_with_the_add_on_is_known_when_that_is_back(saved_scene):

@@ -250,8 +250,8 @@ def test_the_status_bar_shows_a_running_bake_only(addon, monkeypatch):
         ({"phase": Phase.READING, "done": 0}, None, "Reading the scene  0:07 so far"),
         ({"done": 0}, None, "Setting up  0:07 so far"),
         ({"working": "frame 3: step 2 of 8"}, 80.0, "2 / 4, step 2/8  1:20 left"),
-        ({"working": "frame 3: step 12 of 20", "done": 240}, 3680.0, "240 / 4, 12/20  1:01:20 left"),
-        ({"working": "frame 3: step 12 of 20", "done": 1234, "frames": 2000}, 40000.0, "1234 / 2000, step 12/20"),
+        ({"working": "frame 241: step 12 of 20", "done": 240, "frames": 480}, 3680.0, "240 / 480, 12/20  1:01:20 left"),
+        ({"working": "frame 1235: step 12 of 20", "done": 1234, "frames": 2000}, 40000.0, "1234 / 2000, step 12/20"),
     ],
 )
 def test_a_progress_says_how_long_as_far_as_there_is_room(addon, monkeypatch, changes, left, text):
